@@ -26,7 +26,7 @@ from lanlab.cli.terminal.remarks import deliver
 from lanlab.plan.plan import Plan
 from lanlab.plan.running import Estimate
 from lanlab.report.copies.copy_text import copy_lines
-from lanlab.report.presentations.echo import echo_lines
+from lanlab.report.presentations.echo import PRESENTATION
 from lanlab.report.runs.measurement import measurement
 from lanlab.report.stations.stations_text import answer_sentence, stations_table
 from lanlab.report.traffic.stream_text import stream_lines
@@ -248,7 +248,8 @@ def test_stream_texts_match_the_snapshots(which: str, snapshot: SnapshotAssertio
 
 @pytest.mark.parametrize("with_modes", [False, True])
 def test_echo_texts_match_the_snapshots(with_modes: bool, snapshot: SnapshotAssertion) -> None:
-    assert "\n".join(echo_lines(an_echo(), with_modes=with_modes)) == snapshot
+    lines = PRESENTATION.lines(a_run(), an_echo(), with_modes=with_modes)
+    assert "\n".join(lines) == snapshot
     assert an_echo().metrics["rtt_p1_ns"] == 995_000
 
 

@@ -133,6 +133,11 @@ class FigureData(RunData):
         return Chart(title, x, y, tuple(series), caption=caption, **more)
 
     @property
+    def drawn_trials(self) -> list[TrialRecord]:
+        """The trials of the figure's experiments that count."""
+        return [trial for trial in self.counting if trial.experiment in self.figure.experiments]
+
+    @property
     def drawn_conditions(self) -> list[ConditionTrials]:
         return [one for drawn in self._experiments for one in self.conditions(drawn.id)]
 

@@ -88,6 +88,17 @@ def with_ends(value: float, ends: tuple[float, float] | None) -> str:
     return text if ends is None else f"{text} ({' … '.join(number(end, 3) for end in ends)})"
 
 
+def joined(parts: Sequence[str], between: str = "and") -> str:
+    """
+    Parts as a list in a sentence.
+
+    Examples:
+        >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"], "or")
+        ('a', 'a and b', 'a, b or c')
+    """
+    return f" {between} ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
 def is_too_wide(value: float, ends: tuple[float, float]) -> bool:
     """Whether an interval says nothing: an end differs from the value by a factor above 10."""
     low, high = ends

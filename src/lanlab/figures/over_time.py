@@ -35,11 +35,7 @@ def goodput_over_time(data: FigureData) -> Chart:
     steps (`lanlab.analysis.traffic.over_time`) are not drawn.
     """
     y = quantity(data.study, "goodput_bps")
-    own = [
-        trial
-        for trial in data.counting
-        if trial.experiment in data.figure.experiments and steps_of(trial)
-    ]
+    own = [trial for trial in data.drawn_trials if steps_of(trial)]
     drawn, series = _drawn(own, data, y.shown)
     series = _of_several(series)
     top = max((p.y for one in series for p in one.points), default=0.0)
@@ -56,9 +52,8 @@ def goodput_over_time(data: FigureData) -> Chart:
         name = f"{'highest ' if len(found) > 1 else ''}{found[level]}"
         limits.insert(0, Limit(name, ((0.0, level), (last, level))))
     said = "What arrived at the receiver in each step; what is counted begins after the warm-up."
-    every = [t for t in data.counting if t.experiment in data.figure.experiments]
-    if len(every) > len(drawn):
-        said += f" {len(drawn)} of {len(every)} trials."
+    if len(data.drawn_trials) > len(drawn):
+        said += f" {len(drawn)} of {len(data.drawn_trials)} trials."
     return data.chart(
         TIME,
         axis(data.study, "goodput_bps"),
@@ -97,8 +92,7 @@ def _lines(
     name = f"{name}, {words}" if several and words else name
     if not steps_of(trial, REVERSE_RECEIVER):
         return [_series(trial, RECEIVER, name, shown)]
-    ways = ((RECEIVER, "first to second host"), (REVERSE_RECEIVER, "second to first host"))
-    return [_series(trial, role, f"{name}, {way}", shown) for role, way in ways]
+    return [_series(trial, role, f"{name}, {way}", shown) for role, way in _WAYS.items()]
 
 
 def _series(trial: TrialRecord, role: str, name: str, shown: Callable[[float], float]) -> Series:
@@ -140,8 +134,8 @@ def round_trips_over_time(data: FigureData) -> Chart:
     """
     shown = quantity(data.study, "rtt_mean_ns")
     drawn: dict[str, TrialRecord] = {}
-    for trial in data.counting:
-        if trial.experiment in data.figure.experiments and steps_of_round_trips(trial):
+    for trial in data.drawn_trials:
+        if steps_of_round_trips(trial):
             drawn.setdefault(data.named(trial.factors), trial)
     series = _of_several(
         Series(
@@ -211,11 +205,7 @@ def tcp_over_time(data: FigureData) -> Chart:
     """The quantity that the figure's name has between `tcp_` and `_over_time`."""
     name = data.figure.figure.removeprefix("tcp_").removesuffix("_over_time")
     axis, lines = _VIEWS[name]
-    own = [
-        trial
-        for trial in data.counting
-        if trial.experiment in data.figure.experiments and samples_of(trial)
-    ]
+    own = [trial for trial in data.drawn_trials if samples_of(trial)]
     samples = samples_of(own[0]) if own else []
     back = samples_of(own[0], REVERSE_SENDER) if own else []
     series = [
@@ -263,11 +253,7 @@ def loss_over_time_and_rate(data: FigureData) -> Chart:
     an interval of time over all trials of the condition. Intervals without expected messages have
     no cell.
     """
-    own = [
-        trial
-        for trial in data.counting
-        if trial.experiment in data.figure.experiments and rate_factor(trial)
-    ]
+    own = [trial for trial in data.drawn_trials if rate_factor(trial)]
     width_ns = common_width_ns(own)
     found = _loss_rows(data, own, width_ns)
     said = "All trials of a condition are joined. A lost message counts when it was due."

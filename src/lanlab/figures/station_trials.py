@@ -110,8 +110,7 @@ def steady_cut(data: FigureData) -> Chart:
 
     metric = "response_mean_ns" if data.figure.metric == "response_mean_ns" else "operations_per_s"
     y = axis(data.study, metric)
-    counting = [t for t in data.counting if t.experiment in data.figure.experiments]
-    known = [(t, record) for t in counting if (record := station_record(t)) is not None]
+    known = [(t, record) for t in data.drawn_trials if (record := station_record(t)) is not None]
     own = [one for one in known if one[1]["over_time"]["at_ns"]]
     if not own:
         return data.chart(Axis("time", "s"), y, ())

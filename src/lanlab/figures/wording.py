@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.trials.measured_where import measured_where
-from lanlab.figures.number_text import counted, number, plain, with_interval
+from lanlab.figures.number_text import counted, joined, number, plain, with_interval
 from lanlab.frozen import dataclass
 from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord
@@ -164,7 +164,7 @@ def tried_text(study: Study, factor: str, levels: Iterable[float]) -> str:
     if len(texts) > _MOST_TRIED:
         text = f"{len(texts)} levels from {texts[0]} to {texts[-1]}"
     else:
-        text = " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
+        text = joined(texts)
     return f"the {text} {shown.unit or shown.name} tried"
 
 

@@ -8,10 +8,10 @@ from lanlab.analysis.comparison.ranking import Ranking, rankings
 from lanlab.analysis.links.limits import reaches_limit, tcp_limit_bps
 from lanlab.analysis.trials.attempts import counting
 from lanlab.analysis.trials.run_data import RunData
-from lanlab.figures.number_text import counted, percent
+from lanlab.figures.number_text import counted, joined, percent
 from lanlab.frozen import dataclass
 from lanlab.nas.plan import FILES
-from lanlab.report.answer.ranking_text import joined, level_names, ranked_text
+from lanlab.report.answer.ranking_text import level_names, ranked_text
 from lanlab.report.copies.copy_text import why_words
 from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord

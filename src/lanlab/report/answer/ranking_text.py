@@ -14,7 +14,7 @@ from lanlab.analysis.comparison.ranking import Ranked, Ranking, rankings
 from lanlab.analysis.simulation.model_error import ratio_factor
 from lanlab.analysis.simulation.run import held_out_of
 from lanlab.analysis.trials.run_data import RunData
-from lanlab.figures.number_text import listed, number, too_few_text
+from lanlab.figures.number_text import joined, listed, number, too_few_text
 from lanlab.figures.published_values import level_title
 from lanlab.figures.wording import condition_text, level_text, name_of, quantity
 from lanlab.report.answer.difference_text import difference_text
@@ -59,17 +59,6 @@ def ranking_sentences(data: RunData) -> tuple[list[str], list[str]]:
             f"Simulated ratios within the model's error, a factor of {joined(each)}, show no order."
         )
     return said, lacking
-
-
-def joined(parts: Sequence[str]) -> str:
-    """
-    Join the parts of a ranking sentence.
-
-    Examples:
-        >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])
-        ('a', 'a and b', 'a, b and c')
-    """
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def level_names(

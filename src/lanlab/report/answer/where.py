@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from lanlab.figures.number_text import joined
 from lanlab.store import Level
 
 #: Longer lists of conditions are given by their number.
@@ -70,7 +71,7 @@ def listed_alike(names: Sequence[str], between: str) -> str:
     units = {name.partition(" ")[2] for name in names if name[:1].isdigit()}
     if len(names) > 1 and len(units) == 1 and all(name[:1].isdigit() for name in names):
         names = [*(name.partition(" ")[0] for name in names[:-1]), names[-1]]
-    return f" {between} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return joined(names, between)
 
 
 def _key(condition: Mapping[str, Level], names: Sequence[str]) -> tuple[str, ...]:

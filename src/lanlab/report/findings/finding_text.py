@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lanlab.analysis.findings.systems import THIS_SYSTEM
 from lanlab.analysis.findings.verdicts import Further, Judged, Judgement, Verdicts
-from lanlab.figures.number_text import counted, number, percent, plain
+from lanlab.figures.number_text import counted, joined, number, percent, plain
 from lanlab.figures.wording import level_text, level_titles, quantity
 from lanlab.studies.findings import Equivalent, Finding
 from lanlab.studies.model import Study
@@ -354,7 +354,7 @@ def readable(text: str, study: Study | None) -> str:
         any_of = "|".join(map(re.escape, sorted(titles, key=len, reverse=True)))
         listed = re.compile(rf"\b{re.escape(key)} ((?:{any_of})(?: \| (?:{any_of}))*)(?![\w-])")
         for found in reversed(list(listed.finditer(text))):
-            named = _alternatives([titles[level] for level in found[1].split(" | ")])
+            named = joined([titles[level] for level in found[1].split(" | ")], "or")
             text = f"{text[: found.start()]}{named}{text[found.end() :]}"
     return text
 
@@ -363,14 +363,11 @@ def _named(key: str, levels: str | None, study: Study | None) -> str:
     name = quantity(study, key).name
     if levels is None:
         return name
-    shown = _alternatives(_LEVEL.sub(lambda one: _level(key, one[0], study), levels).split(" | "))
+    listed = _LEVEL.sub(lambda one: _level(key, one[0], study), levels).split(" | ")
+    shown = joined(listed, "or")
     if key == "stations":
         return f"{shown} station{'' if levels == '1' else 's'}"
     return shown if key in _SELF_TOLD else f"{name} {shown}"
-
-
-def _alternatives(texts: Sequence[str]) -> str:
-    return " or ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
 def _level(key: str, level: str, study: Study | None) -> str:

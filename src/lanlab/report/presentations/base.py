@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 
 class Presentation:
+    #: The fields of a trial's row, unless they depend on the trial.
+    trial_columns: Sequence[TrialColumn] = ()
+
     def sentences(self, data: RunData, experiment: str) -> list[str]:
         return []
 
@@ -56,7 +59,7 @@ class Presentation:
         return []
 
     def columns(self, trial: TrialRecord) -> Sequence[TrialColumn]:
-        return ()
+        return self.trial_columns
 
     def directions(self, trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
         """Each direction of a trial with its heading, which is empty if there is only one."""

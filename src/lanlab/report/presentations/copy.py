@@ -31,6 +31,8 @@ _COLUMNS: Sequence[TrialColumn] = (
 
 
 class CopyPresentation(Presentation):
+    trial_columns = _COLUMNS
+
     def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:
         unlike = [
             sorted(amounts)
@@ -61,9 +63,6 @@ class CopyPresentation(Presentation):
 
     def common_lines(self, trials: Sequence[TrialRecord]) -> list[str]:
         return common_copy_lines(trials)
-
-    def columns(self, trial: TrialRecord) -> Sequence[TrialColumn]:
-        return _COLUMNS
 
 
 PRESENTATION = CopyPresentation()

@@ -28,8 +28,18 @@ _COLUMNS: Sequence[TrialColumn] = (
     TrialColumn("no reply", _unanswered),
 )
 
+_COUNTS = {
+    "requests": "requests",
+    "timeouts": "time-outs",
+    "late_replies": "late replies",
+    "duplicate_replies": "duplicates",
+}
+_STATISTICS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
+
 
 class EchoPresentation(Presentation):
+    trial_columns = _COLUMNS
+
     def remark(self, data: RunData, trials: Sequence[TrialRecord]) -> str | None:
         # Single measurements load no figures.
         from lanlab.figures.against_factor import refill_ns
@@ -62,48 +72,31 @@ class EchoPresentation(Presentation):
         yield figure(experiment, "round_trip_percentiles", "Round-trip times")
 
     def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
-        return echo_lines(trial, with_modes=with_modes)
-
-    def columns(self, trial: TrialRecord) -> Sequence[TrialColumn]:
-        return _COLUMNS
+        metrics = trial.metrics
+        said = []
+        if "rtt_mean_ns" in metrics:
+            said.append(line("round trip", _distribution(metrics, "rtt")))
+        if "kernel_rtt_mean_ns" in metrics:
+            said.append(line("in kernel", _distribution(metrics, "kernel_rtt")))
+        if "replies" in metrics:
+            # Other programs do not report all counts.
+            known = [f"{metrics[key]} {what}" for key, what in _COUNTS.items() if key in metrics]
+            of = f"{metrics['replies']} of " if "requests" in metrics else f"{metrics['replies']}"
+            said.append(line("replies", f"{of}{', '.join(known)}"))
+        said += [line(label, text) for label, text in (*peer_lines(trial), *medium_line(trial))]
+        parts = [
+            f"{doing} {metrics[f'{name}_cpu_s']:.2f} s"
+            for name, doing in (("requester", "requesting"), ("responder", "responding"))
+            if f"{name}_cpu_s" in metrics
+        ]
+        if "interrupt_cpu_s" in metrics:
+            parts.append(interrupts(metrics["interrupt_cpu_s"], trial.setup))
+        if parts:
+            said.append(line("processor", "; ".join(parts)))
+        return said + (modes_lines(trial) if with_modes else [])
 
 
 PRESENTATION = EchoPresentation()
-
-
-_COUNTS = {
-    "requests": "requests",
-    "timeouts": "time-outs",
-    "late_replies": "late replies",
-    "duplicate_replies": "duplicates",
-}
-_STATISTICS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
-
-
-def echo_lines(trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
-    """The results of a successful trial; unknown values have no line."""
-    metrics = trial.metrics
-    said = []
-    if "rtt_mean_ns" in metrics:
-        said.append(line("round trip", _distribution(metrics, "rtt")))
-    if "kernel_rtt_mean_ns" in metrics:
-        said.append(line("in kernel", _distribution(metrics, "kernel_rtt")))
-    if "replies" in metrics:
-        # Other programs do not report all counts.
-        known = [f"{metrics[key]} {what}" for key, what in _COUNTS.items() if key in metrics]
-        of = f"{metrics['replies']} of " if "requests" in metrics else f"{metrics['replies']}"
-        said.append(line("replies", f"{of}{', '.join(known)}"))
-    said += [line(label, text) for label, text in (*peer_lines(trial), *medium_line(trial))]
-    parts = [
-        f"{doing} {metrics[f'{name}_cpu_s']:.2f} s"
-        for name, doing in (("requester", "requesting"), ("responder", "responding"))
-        if f"{name}_cpu_s" in metrics
-    ]
-    if "interrupt_cpu_s" in metrics:
-        parts.append(interrupts(metrics["interrupt_cpu_s"], trial.setup))
-    if parts:
-        said.append(line("processor", "; ".join(parts)))
-    return said + (modes_lines(trial) if with_modes else [])
 
 
 def _distribution(metrics: Mapping[str, float], prefix: str) -> str:

@@ -39,6 +39,8 @@ def _operation_line(trial: TrialRecord, operation: str, what: str) -> str | None
 
 
 class MetadataPresentation(Presentation):
+    trial_columns = _COLUMNS
+
     def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
         said = [_operation_line(trial, name, what) for name, what in OPERATIONS.items()]
         connecting = f"{format_time(trial.metrics['connect_s'])}, not in the measured time"
@@ -58,9 +60,6 @@ class MetadataPresentation(Presentation):
         if compared is not None:
             said.append(line("checked", f"{compared:,} names compared with listings"))
         return said
-
-    def columns(self, trial: TrialRecord) -> Sequence[TrialColumn]:
-        return _COLUMNS
 
 
 PRESENTATION = MetadataPresentation()

@@ -14,27 +14,20 @@ _NUMBER = "stations"
 
 class StationsPresentation(Presentation):
     def sentences(self, data: RunData, experiment: str) -> list[str]:
-        return station_sentences(data, experiment)
+        """The number of stations within each response time that a figure of the study names."""
+        asked = [
+            (figure.within_s, (figure.metric or "response_mean_ns").split("_")[1])
+            for figure in data.study.figure
+            if figure.within_s is not None and experiment in figure.experiments
+        ]
+        own = data.own(experiment)
+        return [answer_sentence(own, within_s, of) for within_s, of in dict.fromkeys(asked)]
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
         yield from map(Figure.model_validate, station_figures(experiment.id))
 
 
 PRESENTATION = StationsPresentation()
-
-
-def station_sentences(data: RunData, experiment: str) -> list[str]:
-    """The number of stations within each response time that a figure of the study names; empty for
-    other workloads, or without such a figure.
-    """
-    asked = [
-        (figure.within_s, (figure.metric or "response_mean_ns").split("_")[1])
-        for figure in data.study.figure
-        if figure.within_s is not None and experiment in figure.experiments
-    ]
-    return [
-        answer_sentence(data.own(experiment), within_s, of) for within_s, of in dict.fromkeys(asked)
-    ]
 
 
 def station_figures(
