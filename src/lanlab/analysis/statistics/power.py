@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import chdtri, gammaln, ndtr, stdtrit
 
 from lanlab.analysis.statistics.equivalence import Margin
-from lanlab.analysis.statistics.samples import Floats, Scale, check_share
+from lanlab.analysis.statistics.samples import Floats, check_share
 from lanlab.analysis.statistics.two_groups import Comparison, Design
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
@@ -45,7 +45,6 @@ def trials_to_decide(
     *,
     mean_trial_s: float,
     margin: Margin | None = None,
-    against: float | None = None,
     level: float = 0.05,
     power: float = 0.8,
     cap: int = CAP,
@@ -61,21 +60,19 @@ def trials_to_decide(
         mean_trial_s: Mean duration of a trial with its overhead, seconds.
         margin: The margin of an undecided equivalence. Whether the trials would show equivalence or
             a difference depends on the measured effect.
-        against: Without a margin: the difference, or ratio, that the claim exceeds; by default none
-            (0, or 1 as a ratio).
         level: Level of the undecided test.
         power: Probability of a decision.
         cap: More trials of each condition than this are out of reach.
 
     Raises:
-        UsageError: A margin on another scale, `margin` and `against` both, a time that is not
-            above 0, no spread, a level or power outside 0 to 1, or a cap below 2.
+        UsageError: A margin on another scale, a time that is not above 0, no spread, a level or
+            power outside 0 to 1, or a cap below 2.
     """
     if not (math.isfinite(mean_trial_s) and mean_trial_s > 0):
         raise UsageError(f"mean_trial_s: need seconds above 0, got {mean_trial_s:g}")
-    if margin is not None and (against is not None or margin.scale != comparison.scale):
+    if margin is not None and margin.scale != comparison.scale:
         raise UsageError(
-            "margin: it must be on the comparison's scale, and without `against`",
+            "margin: it must be on the comparison's scale",
             hint=f"the comparison is on the {comparison.scale} scale",
         )
     seen = comparison.scaled_effect
@@ -91,8 +88,7 @@ def trials_to_decide(
         would_show = "equivalent" if low < seen < high else "different"
         away = max(low - seen, seen - high)
     else:
-        same = 1.0 if comparison.scale == "log" else 0.0
-        away = abs(seen - _on_scale(same if against is None else against, comparison.scale))
+        away = abs(seen)
 
     def chance(n: int) -> float:
         if margin is not None and would_show == "equivalent":
@@ -179,12 +175,6 @@ def _estimated_deviations(
 def _quantiles(n: int, tail: float) -> tuple[Floats, Floats]:
     dfs = np.linspace(n - 1, 2 * (n - 1), 400)
     return dfs, np.asarray(stdtrit(dfs, 1 - tail))
-
-
-def _on_scale(against: float, scale: Scale) -> float:
-    if not math.isfinite(against) or (scale == "log" and against <= 0):
-        raise UsageError(f"against: need {'a ratio above 0' if scale == 'log' else 'a number'}")
-    return math.log(against) if scale == "log" else against
 
 
 def _detects(away: float, spread: _Spread, n: int, level: float, *, two_sided: bool) -> float:
