@@ -4,9 +4,9 @@ Check the CPU time of each file of Python tests, run by `make test`:
     tools/check_budgets.py TIMES
 
 TIMES has lines of seconds and file (tests/conftest.py). A file has 5 s; tests/slow_files.txt names
-the exceptions, bounded in number and sum, so that `make test` keeps its time. A file fails above
-1.5 times its budget. A slow or busy machine needs more CPU time for everything: budgets grow by the
-median of what the exceptions needed of theirs.
+the exceptions, bounded in number and sum, so that `make test` keeps its time. A slow machine needs
+more CPU time for everything: budgets grow by the median of what the exceptions needed of theirs. A
+file fails above 2.5 times its budget: beside other programs on its core, one may need twice its time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from statistics import median
 
 SLOW_FILES = Path(__file__).parents[1] / "tests" / "slow_files.txt"
 BUDGET_S = 5.0
-MOST_PER_BUDGET = 1.5
+MOST_PER_BUDGET = 2.5
 MOST_SLOW_FILES = 30
 MOST_SLOW_S = 600.0
 
