@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from command_line import Lanlab
+from command_line import SMALL_STUDY, Lanlab
 from kept_runs import keep
 from synthetic_runs import synthetic_run
 
@@ -99,6 +99,29 @@ def test_an_unknown_section_gets_a_suggestion(lanlab: Lanlab) -> None:
 
     assert (said.code, said.out) == (2, "")
     assert said.err == "error: no section named `nubers`\nhint: did you mean `numbers`?\n"
+
+
+def test_levels_with_units_are_shown_in_one_unit(lanlab: Lanlab, folder: Path) -> None:
+    text = SMALL_STUDY.replace("[50, 100]", '[64, "64KiB"]').replace(
+        "[scale.quick]",
+        """[[finding]]
+id = "large"
+claim = "Large writes are faster."
+
+[finding.statement]
+form = "less"
+metric = "goodput_bps"
+a = { message_size_bytes = 64 }
+b = { message_size_bytes = "64KiB" }
+
+[scale.quick]""",
+    )
+    (folder / "own.toml").write_text(text.replace('rate_bps = "1M"', 'transport = "tcp"'))
+
+    said = lanlab("show", "own.toml")
+    assert said.code == 0, said.err
+    assert "message size: 64 B, 65,536 B" in said.out
+    assert "(message size 64 B) below (message size 65,536 B)" in said.out
 
 
 def test_json_cells_refer_to_existing_numbers(lanlab: Lanlab) -> None:

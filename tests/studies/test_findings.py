@@ -83,6 +83,18 @@ def test_a_form_is_read_written_and_reported(form: str, snapshot: SnapshotAssert
     assert Findings.model_validate(written) == found
 
 
+@pytest.mark.parametrize("form", EXAMPLES)
+def test_levels_with_units_are_told_in_lanlabs_units(form: str) -> None:
+    text = json.dumps(of_form(form)).replace('"os"', '"message_size_bytes"')
+    for system, size in (("xp", "1KiB"), ("vista", "2KiB"), ("linux", "4KiB")):
+        text = text.replace(f'"{system}"', f'"{size}"')
+    finding = Finding.model_validate({"id": "f", "claim": "", "statement": json.loads(text)})
+
+    said = in_words(finding.statement, {})
+    assert "KiB" not in said
+    assert "1KiB" not in text or "1024" in said
+
+
 @pytest.mark.parametrize(
     "statement",
     [

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from lanlab.studies import findings as forms
 from lanlab.studies.base import Level
 from lanlab.studies.findings import Statement
+from lanlab.studies.plain_level import plain_level
 from lanlab.studies.selection import Selection
 
 
@@ -44,7 +45,7 @@ def _core(statement: Statement, units: Mapping[str, str], metric: str) -> str:
             more = f" by a factor of {ratio:g}" if ratio > 1 else ""
             return f"{pair[0]} below {pair[1]}{more}"
         case forms.Order(along=along, levels=levels):
-            return f"{along} in the order {' < '.join(map(str, levels))}"
+            return f"{along} in the order {_levels(along, levels, ' < ')}"
         case forms.Ratio():
             return f"{pair[0]} / {pair[1]} {_bounds(statement)}"
         case forms.Difference():
@@ -63,20 +64,22 @@ def _core(statement: Statement, units: Mapping[str, str], metric: str) -> str:
         case forms.NoTrend(along=along, margin_ratio=ratio):
             return f"no drift along {along} of more than {_percent(ratio)}"
         case forms.PeakThenDecline(along=along, peak_at_most=level, decline_ratio=ratio):
-            where = "" if level is None else f" at {level} at most"
+            where = "" if level is None else f" at {_levels(along, level)} at most"
             falls = f" by {_percent(ratio)} at least" if ratio else ""
             return f"a peak along {along}{where}, then a fall{falls}"
         case forms.Knee(along=along, between=(low, high)):
-            return f"a bend along {along} between {low:g} and {high:g}"
+            return f"a bend along {along} between {low:.10g} and {high:.10g}"
         case forms.Threshold(along=along, until=until, since=since):
-            where = f"until {until}" if until is not None else f"from {since} on"
+            end, start = (_levels(along, () if one is None else one) for one in (until, since))
+            where = f"until {end}" if end else f"from {start} on"
             return f"along {along} {where} {_bounds(statement, unit)}"
         case forms.Extreme(along=along, at_level=level, kind=kind, only=only, a=a):
             what = f" {pair[0]} - {pair[1]}" if a is not None else ""
-            return f"{kind}{what} at {along} {level}{', and nowhere else' if only else ''}"
+            where = f"{along} {_levels(along, level)}{', and nowhere else' if only else ''}"
+            return f"{kind}{what} at {where}"
         case forms.Sign(along=along, positive=above, negative=below):
             signs = [
-                f"{word} at {along} {', '.join(map(str, levels))}"
+                f"{word} at {along} {_levels(along, levels)}"
                 for word, levels in (("positive", above), ("negative", below))
                 if levels
             ]
@@ -85,7 +88,9 @@ def _core(statement: Statement, units: Mapping[str, str], metric: str) -> str:
             return f"the same order along {along} at every {across}"
         case forms.Clusters(along=along, groups=groups, by_ratio=ratio):
             more = f", by a factor of {ratio:g}" if ratio > 1 else ""
-            return f"{along} {' below '.join(_group(group) for group in groups)}{more}"
+            return (
+                f"{along} {' below '.join(f'({_levels(along, group)})' for group in groups)}{more}"
+            )
         case forms.Widens(along=along, direction=direction, by=by):
             sign = "-" if by == "difference" else "/"
             return f"{pair[0]} {sign} {pair[1]} {direction} along {along}"
@@ -107,7 +112,7 @@ def _core(statement: Statement, units: Mapping[str, str], metric: str) -> str:
 
 
 def _selection(selection: Selection) -> str:
-    said = [f"{factor} {_level(level)}" for factor, level in selection.levels.items()]
+    said = [f"{key} {_levels(key, levels, ' | ')}" for key, levels in selection.levels.items()]
     if selection.take in ("least", "greatest"):
         said.append(f"the {selection.take}")
     return ", ".join(said)
@@ -120,12 +125,9 @@ def _side(selection: Selection | None) -> str:
     return f"({said})" if said else "each"
 
 
-def _level(level: Level | tuple[Level, ...]) -> str:
-    return " | ".join(map(str, level)) if isinstance(level, tuple) else str(level)
-
-
-def _group(levels: Iterable[Level]) -> str:
-    return f"({', '.join(map(str, levels))})"
+def _levels(factor: str, levels: Level | tuple[Level, ...], between: str = ", ") -> str:
+    each = levels if isinstance(levels, tuple) else (levels,)
+    return between.join(str(plain_level(factor, level)) for level in each)
 
 
 def _bounds(statement: forms.Bounded, unit: str = "") -> str:

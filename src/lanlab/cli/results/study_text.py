@@ -14,6 +14,7 @@ from lanlab.plan.running import Estimate
 from lanlab.report.document.document import Block, Document
 from lanlab.report.document.table import Column, Table, table_of_texts
 from lanlab.studies.load import LoadedStudy
+from lanlab.studies.plain_level import plain_level
 from lanlab.studies.published import MissingValue, PublishedValue
 from lanlab.studies.statement_words import in_words
 from lanlab.studies.tables import laid_out
@@ -120,7 +121,8 @@ def _experiments(loaded: LoadedStudy, _: object, named: bool) -> Iterator[Block]
         for name, levels in experiment.factors.items():
             # A level without a title begins with the name of its factor, which stands before it.
             own = f"{name_of(name)} "
-            texts = (level_text(study, name, one).removeprefix(own) for one in levels)
+            plain = (level_text(study, name, plain_level(name, one)) for one in levels)
+            texts = (one.removeprefix(own) for one in plain)
             listed = map(str, levels) if name == "stations" else texts
             yield f"  {quantity(study, name).name}: {', '.join(listed)}"
         if experiment.search:
