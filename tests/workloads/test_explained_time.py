@@ -28,9 +28,9 @@ def test_clients_side_by_side_wait_at_the_same_time() -> None:
     assert (found["waits"], found["explained_ratio"]) == (15, pytest.approx(1.0))
 
 
-def test_an_explanation_beyond_the_measured_value_is_dropped() -> None:
-    assert explained_time(TEN, 1, 0.03)["explained_ratio"] == pytest.approx(1 - 1 / 3)
-    assert explained_time(TEN, 1, 0.01)["explained_ratio"] == 0
+def test_an_explanation_beyond_the_measured_time_is_more_than_all_of_it() -> None:
+    assert explained_time(TEN, 1, 0.03)["explained_ratio"] == pytest.approx(4 / 3)
+    assert explained_time(TEN, 1, 0.01)["explained_ratio"] == pytest.approx(4)
 
 
 @pytest.mark.parametrize("unknown", [None, {**TEN, "response_mean_ns": None}])

@@ -88,11 +88,10 @@ def explained_time(exchanges: Exchanges | None, clients: int, elapsed_s: float) 
     waiting_s = exchanges["waits"] * response_s / clients
     in_data_s = exchanges["moving_waits"] * response_s
     moving_s = max(0.0, exchanges["moving_ns"] / 1e9 - in_data_s) / clients
-    rest_s = elapsed_s - waiting_s - moving_s
     return {
         "waits": exchanges["waits"] / clients,
         "response_mean_s": response_s,
         "waiting_s": waiting_s,
         "moving_s": moving_s,
-        "explained_ratio": max(0.0, 1 - abs(rest_s) / elapsed_s),
+        "explained_ratio": (waiting_s + moving_s) / elapsed_s,
     }
