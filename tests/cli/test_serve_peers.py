@@ -1,12 +1,15 @@
 """`lanlab peer`: what it refuses, and what it says of clients."""
 
 import json
+import signal
 from typing import Any
 
 import pytest
-from command_line import Lanlab
+from command_line import Lanlab, Said
 
+from lanlab.cli import INTERRUPTED
 from lanlab.cli.serving.peers import BoundedLines, client_text, done_text
+from lanlab.engine import Engine
 
 
 @pytest.mark.parametrize(
@@ -27,6 +30,17 @@ def test_an_unservable_request_is_refused(
     refused = lanlab(*argv)
     assert refused.code == 2
     assert words in refused.err
+
+
+@pytest.mark.parametrize("argv", [("peer", "iperf3", "--port", "0"), ("serve", ".")])
+def test_a_server_that_is_interrupted_before_it_serves_has_not_done_its_work(
+    lanlab: Lanlab, argv: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Engine, "start", interrupted)
+    assert lanlab(*argv) == Said(1, "", f"{INTERRUPTED}\n")
 
 
 def flow(octets: int, **counts: int) -> dict[str, Any]:

@@ -81,8 +81,9 @@ def serve_peers(wanted: WantedPeers, within_s: float | None, *, as_json: bool) -
                 print_lines(ends)
             running.wait(within_s)
     except KeyboardInterrupt:
-        # Ctrl-C is the normal end.
-        pass
+        # Ctrl-C is the normal end, once it serves.
+        if running is None:
+            raise
     for text in lines.summary():
         print_lines(text)
     if running is not None and running.done is not None:
