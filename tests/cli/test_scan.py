@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -195,7 +196,7 @@ def test_commands_of_a_record_are_run_only_if_they_are_allowed(
 
     refused = lanlab("run", "--resume", "last")
     assert refused.code == 2
-    assert f"run on this machine: prepare `{prepare}`" in refused.err
+    assert f"run programs or send passwords: prepare `{prepare}`" in refused.err
     assert len((folder / "ran").read_text()) == 1
 
     assert lanlab("run", "--resume", "last", "--allow-commands").code == 0
@@ -224,7 +225,45 @@ def test_a_server_file_of_a_study_is_used_only_if_allowed(lanlab: Lanlab, folder
     args = ("run", "copies.toml", "--testbed", "loopback")
     refused = lanlab(*args)
     assert refused.code == 2
-    assert f"run on this machine: server file `{folder}/own.toml`" in refused.err
+    assert f"run programs or send passwords: server file `{folder}/own.toml`" in refused.err
     assert not (folder / "lanlab-results").exists()
 
     assert "server `own` ended with exit code 3" in lanlab(*args, "--allow-commands").out
+
+
+@pytest.mark.parametrize("name", ["LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"])
+def test_a_server_of_a_study_gets_a_password_only_if_allowed(
+    lanlab: Lanlab, folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "secret").write_text("secret")
+    (folder / "secret").chmod(0o600)
+    monkeypatch.setenv(name, "secret")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"ftp://me@127.0.0.1:{server.getsockname()[1]}/"
+        parameters = f'{{dataset = "1x1kB", server = "{url}", timeout_s = 1, retries = 0}}'
+        (folder / "copies.toml").write_text(
+            f"""
+            schema = 1
+            id = "copies"
+            title = "Copies"
+            [[experiment]]
+            id = "copies"
+            title = "Copies"
+            workload = "copy"
+            metrics = ["goodput_bps"]
+            parameters = {parameters}
+            [scale.quick]
+            trials = {{min = 1, max = 1, retry_failed = 0}}
+            """
+        )
+        args = ("run", "copies.toml", "--testbed", "loopback")
+        refused = lanlab(*args)
+        assert refused.code == 2
+        assert f"run programs or send passwords: {name} to `{url}`" in refused.err
+        assert not (folder / "lanlab-results").exists()
+        server.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+        assert "FTP greeting: no answer within 1 s" in lanlab(*args, "--allow-commands").out
+        assert "no answer within 1 s" in lanlab("copy", "1x1kB", url, "--timeout", "1").err

@@ -103,7 +103,7 @@ def test_a_side_can_have_its_own_engine(tmp_path: Path) -> None:
         used = len((tmp_path / "used").read_text().split())
         assert used in (2, 4)
         assert os.environ.get("LANLAB_ENGINE") == before
-        with pytest.raises(UsageError, match="programs to run on this machine: engine"):
+        with pytest.raises(UsageError, match="run programs or send passwords: engine"):
             resume_series(store.runs(), store, Watched())
         other.write_text(other.read_text() + "\n")
         with pytest.raises(UsageError, match="is not the one that series"):

@@ -107,7 +107,7 @@ def test_a_cluster_of_a_record_is_joined_only_if_allowed(tmp_path: Path) -> None
         run = interrupted(store, after=1)
         testbed = {**run.testbed, "name": "ray:127.0.0.1:1"}
         store.start_run(dataclasses.replace(run, id="copied", testbed=testbed)).release()
-        with pytest.raises(UsageError, match="programs to run on this machine: cluster `ray:"):
+        with pytest.raises(UsageError, match="run programs or send passwords: cluster `ray:"):
             resume_run("copied", store, Watching())
         with pytest.raises(UsageError, match="no Ray cluster at this address"):
             resume_run("copied", store, Watching(), allows_commands=True)

@@ -299,17 +299,19 @@ def _end_status(plan: Plan) -> str:
 
 
 def _programs(plan: Plan, study: Study) -> list[str]:
-    """What a study names that would run programs on this machine."""
+    """The programs of a study for this machine, and servers that would get $LANLAB_PASSWORD."""
     given: dict[str, str] = {}
     if study.commands is not None:
         parts = {"setup", "prepare", "cleanup"}
         given = study.commands.model_dump(include=parts, exclude_none=True)
-    files = []
+    named = []
     if servers := {one.values.other_server for one in plan.conditions()} - {""}:
-        from lanlab.workloads.services.server_url import is_server_file
+        from lanlab.workloads.services.server_url import is_server_file, password_variable
 
-        files = [f"server file `{one}`" for one in sorted(servers) if is_server_file(one)]
-    return [*(f"{when} `{command}`" for when, command in given.items()), *files]
+        named = [f"server file `{one}`" for one in sorted(servers) if is_server_file(one)]
+        secrets_of = {one: password_variable(one) for one in sorted(servers)}
+        named += [f"{name} to `{one}`" for one, name in secrets_of.items() if name]
+    return [*(f"{when} `{command}`" for when, command in given.items()), *named]
 
 
 def clusters(testbeds: Sequence[str]) -> list[str]:
@@ -318,12 +320,10 @@ def clusters(testbeds: Sequence[str]) -> list[str]:
 
 
 def refuse_programs(named: Sequence[str], is_allowed: bool) -> None:
-    """A study or record may come from another person: no program that it names runs unless the user
-    allows it.
-    """
+    """A study or record may be another person's: unless allowed, none of these runs or is sent."""
     if named and not is_allowed:
         raise UsageError(
-            f"the study or record names programs to run on this machine: {', '.join(named)}",
+            f"the study or record asks to run programs or send passwords: {', '.join(named)}",
             hint="add --allow-commands if you trust them",
         )
 

@@ -233,7 +233,10 @@ def _measured(
     check_for_a_run()
     study = parse_study(description, "lanlab nas")
     with open_store(store) as records:
-        request = RunRequest(study, "single", "loopback", None, seed, command=typed_command())
+        command = typed_command()
+        request = RunRequest(
+            study, "single", "loopback", None, seed, command=command, allows_commands=True
+        )
         run = new_run(request, records, watch)
         return run, records.trials(run.id)
 

@@ -40,7 +40,8 @@ class RunOptions:
     )
     allow_commands: bool = flag(
         "--allow-commands",
-        "Run the programs that a record or study names: shell commands, server files, engines.",
+        "Run the programs that a record or study names (shell commands, server files, engines), "
+        "and send the password in LANLAB_PASSWORD to its servers.",
     )
     alternate: int | None = option(
         "--alternate",

@@ -29,6 +29,9 @@ _MOST_TRUST_BYTES = 2**24
 #: Prefix of a fingerprint: in hexadecimal digits, or in base64 as OpenSSH prints it.
 _SHA256 = "sha256:"
 
+#: Environment variables of a password, and of a file with it.
+_VARIABLES = ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE")
+
 #: Passwords and passphrases from prompts, by URL; never written anywhere.
 _asked: dict[str, str] = {}
 _passphrases: dict[str, str] = {}
@@ -183,10 +186,15 @@ def password_of(url: ServerUrl) -> str | None:
     """
     if url.text in _asked:
         return _asked[url.text]
-    if "LANLAB_PASSWORD" in os.environ:
-        return os.environ["LANLAB_PASSWORD"]
-    named = os.environ.get("LANLAB_PASSWORD_FILE")
-    return None if named is None else read_password_file(Path(named))
+    secret, file = map(os.environ.get, _VARIABLES)
+    return secret if secret is not None or file is None else read_password_file(Path(file))
+
+
+def password_variable(server: str) -> str | None:
+    """The environment variable from which this server would get a password, if any."""
+    if not is_url(server) or server in _asked or not parse_url(server).needs_password:
+        return None
+    return next((name for name in _VARIABLES if name in os.environ), None)
 
 
 def remember_passphrase(url: str, passphrase: str) -> None:
@@ -271,18 +279,15 @@ def target_of(url: ServerUrl, trust: str | None) -> Target:
     credentials: Credentials | None = None
     if url.user is not None:
         credentials = {"user": url.user, "secret": secret or ""}
-    if credentials is not None and private_keys.is_private_key(secret or ""):
-        if private_keys.needs_passphrase(secret or ""):
-            credentials |= {"passphrase": passphrase_of(url)}
-    elif credentials is not None and url.domain is not None:
-        credentials |= {"domain": url.domain}
-    if (
-        credentials is not None
-        and service.has_domains
-        and (separated := re.fullmatch(r"([^;\\]*)[;\\](.*)", url.user or ""))
-    ):
-        # Accept the form of URLs and that of Windows.
-        credentials |= {"user": separated[2], "domain": separated[1]}
+        if private_keys.is_private_key(secret or ""):
+            if private_keys.needs_passphrase(secret or ""):
+                credentials |= {"passphrase": passphrase_of(url)}
+        elif url.domain is not None:
+            credentials |= {"domain": url.domain}
+        # The form of URLs and that of Windows.
+        separated = re.fullmatch(r"([^;\\]*)[;\\](.*)", url.user)
+        if service.has_domains and separated:
+            credentials |= {"user": separated[2], "domain": separated[1]}
     return {
         "service": service.engine_name,
         "port": url.port,
