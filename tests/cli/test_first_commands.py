@@ -18,8 +18,10 @@ FIRST = (
     ("stream --to", 2, "--to"),
     ("stream --udp", 2, "use --transport udp"),
     ("stream --size 1,5k", 2, "1.5k"),
-    ("stream --rate 10 Mbit/s", 2, "e.g. `10M`"),
-    ("stream --time 3 sec", 2, "e.g. `3s`"),
+    ("stream --rate 10 Mbit/s", 2, "e.g. `10Mbit/s`"),
+    ("stream --time 3 sec", 2, "e.g. `3sec`"),
+    ("stream --json --live 0.1", 2, "hint: --live takes no value\n"),
+    ("stream --json 10.0.0.1", 2, "use `--to 10.0.0.1`"),
     ("echo --peer nas:445", 2, "write e.g. `tcp://nas:445`"),
     ("stream --peer nas:5001", 2, "write e.g. `tcp://nas:5001`"),
     ("copy", 2, "SOURCE"),
@@ -65,6 +67,8 @@ FIRST = (
     ("runs --csv", 2, "use --json"),
     ("tuor", 2, "'tour'"),
     ("run small.toml --scal quick", 2, "--scale"),
+    ("run small", 2, "did you mean `small.toml`?"),
+    ("show small.tml", 2, "did you mean `small.toml`?"),
     ("studies", 0, "milanovic-srbljic"),
 )
 

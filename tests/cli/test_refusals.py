@@ -26,11 +26,14 @@ def test_what_this_machine_lacks_is_refused(
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
 
 
-def test_an_unknown_figure_is_refused_before_the_run(lanlab: Lanlab, folder: Path) -> None:
+@pytest.mark.parametrize("args", ["run small.toml --testbed loopback", "show small.toml"])
+def test_an_unknown_figure_is_refused_before_the_run(
+    args: str, lanlab: Lanlab, folder: Path
+) -> None:
     file = folder / "small.toml"
     file.write_text(file.read_text().replace('figure = "bars"', 'figure = "bar"', 1))
 
-    said = lanlab("run", "small.toml", "--testbed", "loopback")
+    said = lanlab(*args.split())
 
     assert (said.code, said.out) == (2, "")
     assert "no figure named `bar`" in said.err and "did you mean `bars`?" in said.err

@@ -242,7 +242,8 @@ def _find(name_or_path: str) -> Path:
             f"no study at `{name_or_path}`: no such .toml file, and no folder with a {_FILE}",
             hint=f"studies that come with lanlab: {', '.join(sorted(built_in))}",
         )
-    raise UnknownName("study", name_or_path, built_in)
+    here = [one for one in [f"{path.stem}.toml"] if _is_file(Path(one))]
+    raise UnknownName("study", name_or_path, [*built_in, *here])
 
 
 def _is_file(path: Path) -> bool:

@@ -55,6 +55,7 @@ def show(
         _show_run(study, store, as_json, of_studies)
         return
     from lanlab.cli.results import study_text
+    from lanlab.figures.registry import check_figures
     from lanlab.plan.plan import Plan
     from lanlab.store import open_store
     from lanlab.studies.load import load_study
@@ -72,6 +73,7 @@ def show(
             raise UsageError(f"no study or run named `{study}`", hint=hint) from None
         _show_run(name, store, as_json, of_studies)
         return
+    check_figures(loaded.study)
     link_rate_bps = parse_link(loaded.study.testbed.link).rate_bps
     estimates = {
         name: Plan(loaded.study, name, seed=0).estimate(link_rate_bps=link_rate_bps)

@@ -39,6 +39,7 @@ _PLAIN = (str, bool, str | None, bool | None)
 _PLAIN_LISTS = (list[str], list[str] | None)
 
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_NUMBER = re.compile(rf"{_DIGITS.pattern}[a-zA-Z/%]*")
 _UNIT = re.compile(r"(?i:[kmgt]?i?b(?:it)?(?:/s|ps)?|%|[mun]?s(?:ec(?:onds?)?)?|min(?:utes?)?)")
 _HOST = re.compile(r"(?:[\w.+-]+@)?[A-Za-z0-9][\w.-]*(?::[0-9]+)?")
 
@@ -85,7 +86,8 @@ class Command(TyperCommand):
                 if hint is None:
                     raise
                 raise UsageError(f"no such option: {option}", hint=hint) from None
-            _refuse_loose_unit(rest, args)
+            flags = {name for one in params if getattr(one, "is_flag", False) for name in one.opts}
+            _refuse_loose_unit(rest, args, flags)
             _refuse_bare_host(rest, args, known)
             self._check(given, args, params, hints)
         return super().parse_args(ctx, args)
@@ -149,32 +151,24 @@ def _take_plain_as_it_is(param: Click, hint: object) -> None:
         param.process_value = lambda ctx, value: None if value is None else process(ctx, value)
 
 
-def _short(unit: str) -> str:
-    """A unit as users abbreviate it: `M` for `Mbit/s`, `s` for `seconds`."""
-    for word, short in (("sec", "s"), ("min", "min"), ("bit/s", ""), ("bps", "")):
-        begin, found, _ = unit.lower().partition(word)
-        if found:
-            return f"{begin.upper() if begin != 'k' else 'k'}{short}"
-    return unit
-
-
-def _refuse_loose_unit(rest: Sequence[str], args: Sequence[str]) -> None:
+def _refuse_loose_unit(rest: Sequence[str], args: Sequence[str], flags: set[str]) -> None:
     for number, unit in pairwise(args):
+        if number in flags and unit in rest and _NUMBER.fullmatch(unit):
+            raise UsageError(f"unexpected argument: {unit}", hint=f"{number} takes no value")
         if unit in rest and _DIGITS.fullmatch(number) and _UNIT.fullmatch(unit):
             raise UsageError(
                 f"unexpected argument: {unit}",
-                hint=f"omit the space between number and unit, e.g. `{number}{_short(unit)}`",
+                hint=f"omit the space between number and unit, e.g. `{number}{unit}`",
             )
 
 
 def _refuse_bare_host(rest: Sequence[str], args: Sequence[str], known: set[str]) -> None:
     if rest and "--to" in known and not (rest[0].startswith("-") or "--to" in args):
         word = rest[0]
-        is_host = _HOST.fullmatch(word) is not None
         raise UsageError(
             f"unexpected argument: {word}",
             hint=f"to measure to a host, use `--to {word}`"
-            if is_host
+            if _HOST.fullmatch(word)
             else (
                 "name hosts with --to and --from; `lanlab stations` takes one server, "
                 "`lanlab copy` and `lanlab metadata` several"
@@ -183,18 +177,16 @@ def _refuse_bare_host(rest: Sequence[str], args: Sequence[str], known: set[str])
 
 
 def _check_value(param: Click, value: str, args: Sequence[str], known: set[str]) -> None:
-    option = param.opts[0]
-    if not value.strip():
-        raise UsageError(
-            f"{option}: found nothing; allowed: {param.metavar or 'a value'}",
-            hint=f"add a value after {option}, or omit it",
-        )
-    follows = any(first in param.opts and second == value for first, second in pairwise(args))
-    if value in known and follows:
-        raise UsageError(
-            f"{option}: found `{value}`, which is an option; allowed: {param.metavar or 'a value'}",
-            hint=f"add a value after {option}, or omit it",
-        )
+    option, found = param.opts[0], "nothing"
+    if value.strip():
+        follows = any(first in param.opts and second == value for first, second in pairwise(args))
+        if not (value in known and follows):
+            return
+        found = f"`{value}`, which is an option"
+    raise UsageError(
+        f"{option}: found {found}; allowed: {param.metavar or 'a value'}",
+        hint=f"add a value after {option}, or omit it",
+    )
 
 
 def check_number(option: str, value: str, kind: object) -> None:

@@ -149,24 +149,22 @@ class Endpoints:
                     named, server_url.read_password_file(Path(password_file))
                 )
             elif server_url.password_of(url) is None:
-                agent = server_url.agent_of(url)
-                if not sys.stdin.isatty() and agent is not None:
-                    server_url.remember_password(named, agent)
-                    continue
+                agent, host = server_url.agent_of(url), url.host or NEAREST
+                # A user of a NAS has one password for all its services.
+                who = url.user, url.host
                 if not sys.stdin.isatty():
                     is_sftp = url.service == "sftp"
                     key = ", which may be a private key; or start an ssh-agent" if is_sftp else ""
-                    raise UsageError(
-                        f"no password of {url.user} at {url.host or NEAREST}",
-                        hint=f"set LANLAB_PASSWORD, or use --password-file{key}",
-                    )
-                import getpass
+                    if agent is None:
+                        raise UsageError(
+                            f"no password of {url.user} at {host}",
+                            hint=f"set LANLAB_PASSWORD, or use --password-file{key}",
+                        )
+                    typed[who] = ""
+                elif who not in typed:
+                    import getpass
 
-                # A user of a NAS has one password for all its services.
-                who = url.user, url.host
-                if who not in typed:
                     none = "" if agent is None else " (empty: keys of the ssh-agent)"
-                    host = url.host or NEAREST
                     typed[who] = getpass.getpass(f"password of {url.user} at {host}{none}: ")
                 server_url.remember_password(named, typed[who] or agent or "")
             _get_passphrase(url)

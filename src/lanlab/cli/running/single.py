@@ -122,9 +122,7 @@ def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> E
 
 
 def shown_metrics(workload_name: str, parameters: Mapping[str, object]) -> list[str]:
-    """
-    The metric in a single condition's table: the workload's first, in each direction.
-    """
+    """The metric in a single condition's table: the workload's first, in each direction."""
     from lanlab.workloads import workload
     from lanlab.workloads.peers.peer import shown_metric
 

@@ -181,23 +181,20 @@ def _is_for_want_of_descriptors(error: BaseException) -> bool:
 
 
 def _descriptor_limit() -> str:
-    try:
+    with contextlib.suppress(ImportError, OSError):
         import resource
 
         return f"; here it is {resource.getrlimit(resource.RLIMIT_NOFILE)[0]}"
-    except (ImportError, OSError):
-        return ""
+    return ""
 
 
 def _memory_limit() -> str:
-    try:
+    with contextlib.suppress(ImportError, MemoryError, OSError):
         import resource
 
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit != resource.RLIM_INFINITY:
             return f"`ulimit -v`, here {limit // 1024} KiB"
-    except (ImportError, MemoryError, OSError):
-        pass
     return "of the container or virtual machine"
 
 

@@ -169,8 +169,7 @@ class Answer:
             print(f"\x1b[1m{line}\x1b[0m" if is_bold and has_bold else line)
 
 
-def answer() -> Answer:
-    return Answer()
+answer = Answer
 
 
 def deliver(found: Document, as_json: bool = False) -> None:
