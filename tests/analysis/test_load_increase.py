@@ -166,6 +166,20 @@ def test_only_loads_of_the_experiment_are_compared_in_fixed_order() -> None:
     assert [one.mean.mean for one in found if one.mean is not None] == [2e6, 1e6, -1e6]
 
 
+@pytest.mark.parametrize(("blocks", "words"), [(1, "1 block"), (2, "2 blocks")])
+def test_blocks_without_an_interval_are_counted(blocks: int, words: str) -> None:
+    trials = [
+        trial(2 * block + place, block, load, rtt_ms)
+        for block in range(blocks)
+        for place, (load, rtt_ms) in enumerate((("none", 5.0), ("up", 7.0)))
+    ]
+    study = Study.model_validate({"schema": 1, "id": "s", "title": "S"})
+    (found,) = load_results(trials, "scan")
+
+    said = f"Under load up, the median round trip took 2.00 ms more, by {words}, too few for an"
+    assert load_sentence(found, study).startswith(said)
+
+
 def test_a_decrease_is_called_less() -> None:
     trials = [
         trial(2 * block + place, block, load, rtt_ms)

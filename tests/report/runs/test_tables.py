@@ -44,6 +44,16 @@ def test_csv_has_the_study_unit_and_ours_at_full_precision() -> None:
     assert row["n"] == "2"
 
 
+def test_readers_see_no_unit_of_a_metric_without_one() -> None:
+    run, trials = (synthetic := synthetic_run("milanovic-srbljic")).pair()
+    data = RunData(run, trials, synthetic.study, synthetic.published)
+    columns = metric_table(data, "udp-500", "jain_index").columns
+
+    assert "Jain's index" in [column.short for column in columns]
+    assert not [one for one in columns if "(1)" in f"{one.heading} {one.short}"]
+    assert "mean (1)" in [column.name for column in columns]
+
+
 def test_metric_columns_match_their_names() -> None:
     synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     for row in read(goodput(synthetic, "throughput")):

@@ -34,7 +34,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
     # The precision goal refers to the first metric of an experiment.
     ended = [e for e in data.endings if (e.experiment, e.metric) == (experiment, metric)]
     is_mixed = len({one.how for one in ended}) > 1
-    by, unit_read = obtained(data.study), read.unit or 1
+    by, in_unit = obtained(data.study), f" ({read.unit})" if read.unit else ""
     # An interval over a model's seeds excludes its uncertainty.
     interval = "95 % over seeds" if data.study.is_simulated else "95 % interval"
     of = f", {interval}" if data.study.is_simulated else ""
@@ -45,7 +45,7 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
         ),
         Column("", "", "condition", is_number=False),
         # The mean comes first, because phones show few columns.
-        Column("", f"mean, {interval} ({unit_read})", f"{read.name} ({unit_read}){of}"),
+        Column("", f"mean, {interval}{in_unit}", f"{read.name}{in_unit}{of}"),
         Column("n", "n"),
         # The terminal shows this column only if values are missing.
         Column("", "", "n", rank=2),
@@ -56,8 +56,8 @@ def metric_table(data: RunData, experiment: str, metric: str) -> Table:
         Column(f"mean ({unit})"),
         Column(f"95 % low ({unit})"),
         Column(f"95 % high ({unit})"),
-        Column(f"standard deviation ({unit})", f"SD ({read.unit or 1})"),
-        Column(f"limit ({unit})", f"limit ({read.unit or 1})"),
+        Column(f"standard deviation ({unit})", f"SD{in_unit}"),
+        Column(f"limit ({unit})", f"limit{in_unit}"),
         Column("share of limit (ratio)", "of limit", "of limit", rank=4),
         Column("", "published", is_number=False),
         Column("", f"{by} / published", is_number=False),

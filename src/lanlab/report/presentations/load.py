@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lanlab.analysis.traffic.load_increase import Increase, LoadResult, load_results
 from lanlab.analysis.trials.run_data import RunData
-from lanlab.figures.number_text import number, percent
+from lanlab.figures.number_text import counted, number, percent
 from lanlab.figures.wording import condition_text
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell, words
 from lanlab.report.presentations.base import Presentation, figure
@@ -141,6 +141,6 @@ def _grown(one: Increase) -> str:
     else:
         text = f"{_milliseconds(one.mean)} ms more"
     if one.low is None or one.high is None:
-        return f"{text}, by one block, which says nothing about chance"
+        return f"{text}, by {counted(one.blocks, 'block')}, too few for an interval"
     unclear = "" if one.low > 0 else ", so that no difference is shown"
     return f"{text} (95 % {_interval(one)}, {one.blocks} blocks{unclear})"
