@@ -4,8 +4,8 @@
 #
 # Expected: all of it. CREATE with UNCHECKED opens a file that exists (RFC 1813, section 3.3.8), and truncates it only
 # if the request sets its size to 0 (so in words for version 4: RFC 8881, section 18.16.3).
-# Found: nothing, with status 0 (success). go-nfs creates the file anew, whatever the request sets. So if two hosts start
-# one log at the same time, the second erases the lines of the first. It refuses GUARDED, as it should.
+# Found: nothing, with status 0 (success). go-nfs creates the file anew, whatever the request sets. So if two hosts
+# start one log at the same time, the second erases the lines of the first. It refuses GUARDED, as it should.
 # Exits 1 if that has changed. Needs go, python3.
 set -euo pipefail
 here=$(mktemp -d)
