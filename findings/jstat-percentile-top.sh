@@ -3,14 +3,14 @@
 #
 # Expected: 429.5 ms, interpolated between the two longest. jStat interpolates linearly at lower percentiles (its p30 of
 # 1, 2, 3, 4 is 1.9), just as NumPy and simple-statistics do, and the manual names no limit.
-# Found: 30 ms, and so is p99. Between the two longest trials jStat does not interpolate, but returns the shorter one. So
-# up to 20 trials, p95 does not depend on the longest, and up to 100 trials, p99 does not: a pause that hits one request
-# of ten does not show.
+# Found: 30 ms, and so is p99. Between the two longest trials jStat does not interpolate, but returns the shorter one.
+# So up to 20 trials, p95 does not depend on the longest, and up to 100 trials, p99 does not: a pause that hits one
+# request of ten does not show.
 # Exits 1 if that has changed. Needs npm, node, python3 with venv.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
 cd "$here"
-npm install --silent --no-audit --no-fund --ignore-scripts --prefix . jstat@1.9.6 simple-statistics@7.12.1 >/dev/null 2>&1
+npm install --silent --no-audit --no-fund --prefix . jstat@1.9.6 simple-statistics@7.12.1 >/dev/null 2>&1
 python3 -m venv v && v/bin/pip -qq install --no-compile numpy==2.4.6
 cat >probe.js <<'JS'
 const { jStat } = require("jstat");

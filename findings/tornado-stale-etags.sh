@@ -56,8 +56,9 @@ async def watch(name, port):
             (status, octets, _), (_, fresh, etag) = rows
             updated.append(octets == version)
             etags.add(etag)
-            print(f"{name:<8} file {len(version):>2} bytes; If-None-Match {known.get('If-None-Match', '-')[:12]:<13}", end="")
-            print(f" {status} {len(octets):>2} bytes; unconditional {len(fresh):>2} bytes, ETag {etag[:12]}", flush=True)
+            asked = known.get("If-None-Match", "-")[:12]
+            print(f"{name:<8} file {len(version):>2} bytes; If-None-Match {asked:<13} {status} {len(octets):>2} bytes;", end="")
+            print(f" unconditional {len(fresh):>2} bytes, ETag {etag[:12]}", flush=True)
             if fresh != version:
                 sys.exit("the contents are wrong")
             known = {"If-None-Match": etag}
