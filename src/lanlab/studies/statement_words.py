@@ -45,7 +45,7 @@ def _core(statement: Statement, units: Mapping[str, str], metric: str) -> str:
             more = f" by a factor of {ratio:g}" if ratio > 1 else ""
             return f"{pair[0]} below {pair[1]}{more}"
         case forms.Order(along=along, levels=levels):
-            return f"{along} in the order {_levels(along, levels, ' < ')}"
+            return f"in the order {along} {_levels(along, levels, f' < {along} ')}"
         case forms.Ratio():
             return f"{pair[0]} / {pair[1]} {_bounds(statement)}"
         case forms.Difference():
@@ -64,15 +64,15 @@ def _core(statement: Statement, units: Mapping[str, str], metric: str) -> str:
         case forms.NoTrend(along=along, margin_ratio=ratio):
             return f"no drift along {along} of more than {_percent(ratio)}"
         case forms.PeakThenDecline(along=along, peak_at_most=level, decline_ratio=ratio):
-            where = "" if level is None else f" at {_levels(along, level)} at most"
+            where = "" if level is None else f" up to {along} {_levels(along, level)}"
             falls = f" by {_percent(ratio)} at least" if ratio else ""
             return f"a peak along {along}{where}, then a fall{falls}"
         case forms.Knee(along=along, between=(low, high)):
-            return f"a bend along {along} between {low:.10g} and {high:.10g}"
+            return f"a bend within {along} {low:.10g} to {high:.10g}"
         case forms.Threshold(along=along, until=until, since=since):
             end, start = (_levels(along, () if one is None else one) for one in (until, since))
-            where = f"until {end}" if end else f"from {start} on"
-            return f"along {along} {where} {_bounds(statement, unit)}"
+            where = f"up to {along} {end}" if end else f"from {along} {start} on"
+            return f"{where} {_bounds(statement, unit)}"
         case forms.Extreme(along=along, at_level=level, kind=kind, only=only, a=a):
             what = f" {pair[0]} - {pair[1]}" if a is not None else ""
             where = f"{along} {_levels(along, level)}{', and nowhere else' if only else ''}"
@@ -88,9 +88,8 @@ def _core(statement: Statement, units: Mapping[str, str], metric: str) -> str:
             return f"the same order along {along} at every {across}"
         case forms.Clusters(along=along, groups=groups, by_ratio=ratio):
             more = f", by a factor of {ratio:g}" if ratio > 1 else ""
-            return (
-                f"{along} {' below '.join(f'({_levels(along, group)})' for group in groups)}{more}"
-            )
+            each = (f"({along} {_levels(along, group)})" for group in groups)
+            return f"{' below '.join(each)}{more}"
         case forms.Widens(along=along, direction=direction, by=by):
             sign = "-" if by == "difference" else "/"
             return f"{pair[0]} {sign} {pair[1]} {direction} along {along}"
@@ -112,7 +111,7 @@ def _core(statement: Statement, units: Mapping[str, str], metric: str) -> str:
 
 
 def _selection(selection: Selection) -> str:
-    said = [f"{key} {_levels(key, levels, ' | ')}" for key, levels in selection.levels.items()]
+    said = [f"{key} {_levels(key, levels)}" for key, levels in selection.levels.items()]
     if selection.take in ("least", "greatest"):
         said.append(f"the {selection.take}")
     return ", ".join(said)
@@ -125,7 +124,7 @@ def _side(selection: Selection | None) -> str:
     return f"({said})" if said else "each"
 
 
-def _levels(factor: str, levels: Level | tuple[Level, ...], between: str = ", ") -> str:
+def _levels(factor: str, levels: Level | tuple[Level, ...], between: str = " | ") -> str:
     each = levels if isinstance(levels, tuple) else (levels,)
     return between.join(str(plain_level(factor, level)) for level in each)
 
