@@ -14,6 +14,7 @@ from lanlab.plan.plan import PlannedTrial
 from lanlab.plan.random_loss import RandomLoss
 from lanlab.report.answer.answers import sentences
 from lanlab.report.runs.run_result import result_text
+from lanlab.report.saturation import saturation_text
 from lanlab.report.saturation.saturation_text import saturation_sentence, saturation_table
 from lanlab.store import TrialRecord
 from lanlab.studies.model import Study
@@ -140,3 +141,25 @@ def test_a_disturbed_host_is_reported_with_the_bound(is_most: bool) -> None:
     }
     listed = result_text(replace(found.run, study=only), trials)
     assert listed.startswith("not known: host disturbed") == is_most
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_the_table_of_a_disturbed_host_has_a_bound_only_if_it_is_known(
+    is_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = planned_run("milanovic-srbljic", "quick")
+    judged = Judgement((Finding("foreign_cpu", "sender", 0.9, 0.12, True),), ()).to_json()
+    end = end_of(found)
+    steps = tuple(replace(step, raw={"pollution": judged}) for step in end.steps)
+    goal = end.goals[0]
+    if not is_known:
+        nothing = replace(goal.result, lower=None)
+        goal = replace(goal, load=None, sweep=None, verdict="undecided", result=nothing)
+    one = replace(end, steps=steps, goals=(goal,))
+    assert one.is_of_host
+    monkeypatch.setattr(saturation_text, "saturations", lambda _: (one,))
+
+    study = Study.model_validate(found.run.study)
+    [row] = saturation_text.saturation_table(RunData(found.run, found.trials, study)).rows
+    said = "at least: host disturbed" if is_known else "not known: host disturbed"
+    assert (row[3].text, row[4].text != "") == (said, is_known)

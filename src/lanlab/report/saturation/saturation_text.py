@@ -189,7 +189,6 @@ ENDS = {
     "undecided": "undecided",
     "refuted": "refuted by a sweep",
 }
-OF_HOST = "at least: host disturbed"
 
 
 def saturation_table(data: RunData) -> Table:
@@ -248,6 +247,8 @@ def _row(found: Saturation, goal: GoalFound, title: str, shown: Quantity) -> tup
     share = min(median / found.limit, 1.0) if median is not None and found.limit else None
     seen = None if goal.confirmed is None else goal.confirmed.mean
     end = ENDS[goal.verdict] if found.drift is None else f"{ENDS[goal.verdict]}, drifts"
+    if found.is_of_host:
+        end = f"{'not known' if median is None else 'at least'}: host disturbed"
     low, high = (met, None) if goal.load is None else (goal.load.low, goal.load.high)
     # The search's own result, unless a later trial contradicts it.
     own = (result.lower, result.upper, result.throughput) if met is None else (None,) * 3
@@ -255,7 +256,7 @@ def _row(found: Saturation, goal: GoalFound, title: str, shown: Quantity) -> tup
         Cell(found.experiment, title),
         Cell(shown.si_unit, ""),
         Cell(result.loss_ratio, goal_text(result.loss_ratio)),
-        Cell(goal.verdict, OF_HOST if found.is_of_host else end),
+        Cell(goal.verdict, end),
         *(cell(load, shown.text) for load in (median, low, high)),
         cell(None if goal.load is None else goal.load.spread_ratio, percent),
         cell(None if random is None else random.ratio, _loss_text),
