@@ -14,7 +14,7 @@ from lanlab.figures.chart import (
     PublishedMark,
     PublishedSeries,
     Series,
-    bar_span,
+    limit_span,
 )
 from lanlab.figures.gather import (
     FigureData,
@@ -34,7 +34,6 @@ from lanlab.workloads.stream.results import flow_goodputs_bps
 
 Place = Callable[[Summary], float]
 
-_BEYOND = 0.02
 #: Limits of bars that differ by less, as those of two carriers do, are one line.
 _ALIKE = 1.05
 
@@ -82,19 +81,17 @@ def _levels(
 def _limits(
     groups: Mapping[str, Sequence[Summary]], place: Place, y: Quantity
 ) -> tuple[Limit, ...]:
-    ends = []
-    for index, group in enumerate(groups.values()):
-        for summary in group:
-            if summary.limit is not None:
-                level = y.shown(summary.limit)
-                left, right = bar_span(place(summary), index, len(groups))
-                ends += [(left - _BEYOND, level), (right + _BEYOND, level)]
-    levels = [level for _, level in ends]
-    if not ends or max(levels) > _ALIKE * min(levels):
+    own = [
+        tuple((place(one), y.shown(one.limit)) for one in group if one.limit is not None)
+        for group in groups.values()
+    ]
+    levels = [level for points in own for _, level in points]
+    if not levels or max(levels) > _ALIKE * min(levels):
         # Each bar has its own, so one name is enough.
-        return (Limit("link limit", tuple(ends), in_pairs=True),) if ends else ()
+        return tuple(Limit("link limit", points, n) for n, points in enumerate(own) if points)
     name = "link limit" if min(levels) == max(levels) else "highest link limit"
-    sides = [x for x, _ in ends]
+    spans = [limit_span(at, n, len(own)) for n, points in enumerate(own) for at, _ in points]
+    sides = [end for span in spans for end in span]
     return (Limit(name, ((min(sides), max(levels)), (max(sides), max(levels)))),)
 
 

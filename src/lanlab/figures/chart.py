@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from lanlab.figures.number_text import counted, number
@@ -31,6 +32,8 @@ class Axis:
 
 #: Share of the distance between two categories that bars take.
 _BARS_WIDTH = 0.64
+#: How far a limit extends beyond its bar.
+_BEYOND = 0.02
 
 
 def bar_span(place: float, series: int, count: int) -> tuple[float, float]:
@@ -38,6 +41,12 @@ def bar_span(place: float, series: int, count: int) -> tuple[float, float]:
     width = _BARS_WIDTH / count
     left = place - _BARS_WIDTH / 2 + series * width
     return left, left + width
+
+
+def limit_span(place: float, series: int, count: int) -> tuple[float, float]:
+    """Left and right end of the limit of a bar."""
+    left, right = bar_span(place, series, count)
+    return left - _BEYOND, right + _BEYOND
 
 
 @dataclass(frozen=True)
@@ -83,6 +92,7 @@ class Series:
 @dataclass(frozen=True)
 class Limit:
     name: str
+    #: Of the limit of a series of bars, its height at each of them.
     points: tuple[tuple[float, float], ...]
     #: Index of the series to which the limit applies; `None` for all.
     series: int | None = None
@@ -209,6 +219,17 @@ class Chart:
             if s.kind in ("line", "points")
         ]
         return len(set().union(*wide)) < sum(map(len, wide))
+
+    def is_of_bars(self, limit: Limit) -> bool:
+        return limit.series is not None and self.series[limit.series].kind == "bars"
+
+    def line_of(self, limit: Limit) -> list[tuple[float, float]]:
+        """Where a limit is drawn: those of bars wherever these stand among the series."""
+        if limit.series is None or not self.is_of_bars(limit):
+            return limit.with_gaps()
+        count = len(self.series)
+        ends = [(x, y) for at, y in limit.points for x in limit_span(at, limit.series, count)]
+        return replace(limit, points=tuple(ends), in_pairs=True).with_gaps()
 
     def across(
         self, xs: Sequence[float], ys: Sequence[float]

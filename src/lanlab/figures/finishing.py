@@ -234,12 +234,14 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
     limits: list[Limit] = []
     for run, (name, chart) in enumerate(same):
         for one in chart.published:
-            published.setdefault(tuple((mark.x, mark.y) for mark in one.marks), one)
+            own = None if one.series is None else one.series + len(series)
+            places = tuple((mark.x, mark.y) for mark in one.marks)
+            published.setdefault(places, replace(one, series=own))
         for limit in chart.limits:
             own = None if limit.series is None else limit.series + len(series)
-            alike = any(limit.name == known.name for known in limits)
+            alike = own is None and any(limit.name == known.name for known in limits)
             called = f"{limit.name}, {name}" if alike else limit.name
-            if limit.points not in [known.points for known in limits]:
+            if own is not None or limit.points not in [known.points for known in limits]:
                 limits.append(replace(limit, name=called, series=own))
         series += [
             replace(

@@ -167,13 +167,13 @@ def _draw_limit(axes: Axes, chart: Chart, index: int) -> Artist:
         colour, lines = look.MUTED, look.GUIDE_LINES
     names = list(dict.fromkeys(one.name for one in chart.limits if one.kind == limit.kind))
     # Limits differ by their dashes. Dashes would hide what is short.
-    is_short = limit.in_pairs and bool(chart.x.categories) and limit.kind == "physical"
+    is_short = chart.is_of_bars(limit)
     dashes = "-" if is_short else lines[names.index(limit.name) % len(lines)]
     drawn_as: look.Look = {"linestyle": dashes, "linewidth": 1.0, "zorder": 1.5}
-    own = limit.series
+    own = None if is_short else limit.series
     several = sum(one.name == limit.name for one in chart.limits) > 1
     of_series = colour if own is None else look.colour_of(look.style_of(chart, own))
-    xs, ys = zip(*limit.with_gaps(), strict=True)
+    xs, ys = zip(*chart.line_of(limit), strict=True)
     gid = f"limit-{_first_of(chart, index)}-line{index}"
     (line,) = axes.plot(*chart.across(xs, ys), color=of_series, gid=gid, **drawn_as)
     if not several:
