@@ -1,6 +1,6 @@
 """
 What is simulated of the statistics: how often an interval holds the truth, a test is wrong, a plan
-suffices. `coverage.py` prints it, `tests/analysis/statistics/test_by_simulation.py` holds it.
+suffices. `coverage.py` prints it, `tests/bench/test_error_rates.py` holds it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """
 How often verdicts on findings are wrong: families of findings on numbers that were drawn.
-`findings.py` prints it, `tests/analysis/findings/test_false_verdicts.py` holds it.
+`findings.py` prints it, `tests/bench/test_error_rates.py` holds it.
 """
 
 from __future__ import annotations

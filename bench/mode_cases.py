@@ -1,7 +1,7 @@
 """
 Trials in two modes: one in five 30 % slower, alone or as a spell that lasts for some trials.
 `coverage.py` prints how often a difference is found in runs without one, and
-`tests/analysis/test_two_modes.py` holds it.
+`tests/bench/test_comparison_errors.py` holds it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
 What is simulated of comparisons of runs: how often a difference is claimed where there is none, on
-a machine whose load comes and goes. `runs.py` prints it; the tests of `lanlab.analysis` hold a part
-of it (`test_runs_by_simulation.py`).
+a machine whose load comes and goes. `runs.py` prints it, and
+`tests/bench/test_comparison_errors.py` holds a part of it.
 
 A run takes a minute and has six conditions, each as the logarithm of a rate: what the load of its
 minute makes of it (more for some conditions than for others), and what its three trials add.

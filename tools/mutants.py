@@ -59,6 +59,8 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
             "tests/analysis/statistics",
             "tests/analysis/test_comparison_of_runs.py",
             "tests/analysis/test_two_modes.py",
+            "tests/bench/test_comparison_errors.py",
+            "tests/bench/test_error_rates.py",
         ],
     ),
     "findings": (
@@ -122,7 +124,7 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
             "tests/analysis/test_limiting.py",
             "tests/report/answer",
             "tests/nas/test_network.py",
-            "tests/analysis/test_runs_by_simulation.py",
+            "tests/bench/test_comparison_errors.py",
             "tests/report",
             "tests/cli/test_failing_analyses.py",
             "tests/cli/test_result_texts.py",
@@ -132,8 +134,6 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "store": (["src/lanlab/store"], ["tests/store"]),
 }
-#: All of their tests are slow ones.
-LEFT_OUT = {"test_by_simulation.py", "test_false_verdicts.py"}
 
 
 def main() -> int:
@@ -197,7 +197,6 @@ def _files(patterns: list[str]) -> list[str]:
 def _try_part(part: str, seed: int, count: int, only: str) -> bool:
     sources, tests = (_files(patterns) for patterns in PARTS[part])
     tests = [name for name in tests if Path(name).name.startswith("test_")]
-    tests = [name for name in tests if Path(name).name not in LEFT_OUT]
     # Examples in docstrings are tests, too.
     tests += [name for name in sources if ">>>" in (TREE / name).read_text()]
     reached = _reached(part, sources, tests)

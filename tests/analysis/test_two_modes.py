@@ -1,38 +1,14 @@
 """Trials that come in two modes are seen where they can be, and no side is called better for it."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from lanlab.analysis.comparison.compare import Basis, Compared, Sample, compared, judged
 from lanlab.report.comparison.comparison_text import comparison_sentences, verdict_text
 from lanlab.studies.model import Study
 
-BENCH = Path(__file__).parents[2] / "bench"
-
-if not BENCH.is_dir():
-    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(BENCH))
-
-from case import Case  # noqa: E402
-from mode_cases import MODE_CASES  # noqa: E402
-
 STUDY = Study.model_validate({"schema": 1, "id": "s", "title": "S"})
 FAST = [100.0, 100.3, 99.8, 100.1, 99.9, 100.2]
 SLOW = [value * 0.7 for value in FAST]
-
-
-@pytest.mark.parametrize("case", MODE_CASES, ids=lambda case: case.name)
-def test_two_modes_are_detected_as_often_as_claimed(case: Case) -> None:
-    low, high = case.few_bounds
-    assert low <= case.few_share() <= high
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("case", MODE_CASES, ids=lambda case: case.name)
-def test_over_all_draws_two_modes_are_detected_as_often_as_claimed(case: Case) -> None:
-    assert case.low <= case.share() <= case.high
 
 
 def one(

@@ -1,22 +1,11 @@
 """Least squares over groups, against certified and independent values and by simulation."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import stats
 
 from lanlab.analysis.statistics.least_squares import fit_groups, identified
 from lanlab.errors import UnfitValues
-
-BENCH = Path(__file__).parents[3] / "bench"
-
-if not BENCH.is_dir():
-    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(BENCH))
-
-from case import chance_bounds  # noqa: E402
 
 #: NIST Statistical Reference Datasets, "Norris" (x, y); the certified values are below.
 _NORRIS = """
@@ -58,30 +47,6 @@ def test_weights_and_lack_of_fit_agree_with_numpy_and_scipy() -> None:
     )
     lack = (residual - pure) / 2 / (pure / 6)
     assert fit.p_lack == pytest.approx(float(stats.f.sf(lack, 2, 6)), rel=1e-9)
-
-
-@pytest.mark.parametrize("draws", [300, pytest.param(2000, marks=pytest.mark.long)])
-@pytest.mark.parametrize("spreads", [(0.01, 0.01, 0.01), (0.002, 0.05, 0.01)])
-def test_intervals_cover_the_truth_as_often_as_claimed(
-    spreads: tuple[float, ...], draws: int
-) -> None:
-    rng = np.random.default_rng(20)
-    columns = {"byte": [600.0, 400.0, 50.0], "file": [1.0, 200.0, 900.0]}
-    truth = {"byte": 0.1, "file": 0.08}
-    hold = dict.fromkeys(truth, 0)
-    for _ in range(draws):
-        groups = []
-        for place, spread in enumerate(spreads):
-            mean = sum(truth[name] * columns[name][place] for name in truth)
-            groups.append(rng.normal(mean, spread * mean, 5).tolist())
-        fit = fit_groups(columns, groups)
-        for name, value in truth.items():
-            found = fit.coefficients[name]
-            assert found.low is not None and found.high is not None
-            hold[name] += found.low <= value <= found.high
-    low, high = (0.93, 0.975) if draws == 2000 else chance_bounds(0.93, 0.975, draws)
-    for held in hold.values():
-        assert low <= held / draws <= high
 
 
 def test_costs_that_are_not_constant_are_noticed_and_constant_ones_are_not() -> None:

@@ -1,5 +1,5 @@
 """Trials that a claim takes, against statsmodels; that they suffice is simulated
-(`test_by_simulation.py`)."""
+(`tests/bench/test_error_rates.py`)."""
 
 import math
 

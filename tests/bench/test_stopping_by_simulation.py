@@ -1,18 +1,8 @@
 """The interval that a stopping rule leaves holds the truth as often as it says."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-BENCH = Path(__file__).parents[2] / "bench"
-
-if not BENCH.is_dir():
-    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(BENCH))
-
-from case import chance_bounds  # noqa: E402
-from stopping import LOGNORMAL, NORMAL, Shape, ended, hanging, policy_of  # noqa: E402
+from case import chance_bounds
+from stopping import LOGNORMAL, NORMAL, Shape, ended, hanging, policy_of
 
 #: The bounds below are made for the many.
 DRAWS = [400, pytest.param(4_000, marks=pytest.mark.long)]
