@@ -30,11 +30,9 @@ def _clock_stepped(scene: Scene, step_s: int) -> Outcome:
         "FAULT_CLOCK_FILE": str(moment),
         "FAULT_CLOCK_STEP_S": str(step_s),
     }
-    command = scene.run()
-    scene.reach_mid_trial(command, measuring=True)
+    command = scene.run_to_mid_trial(measuring=True)
     moment.touch()
-    said = command.end()
-    assert said.code == 0, said
+    command.end_with(0)
     stepped = {}
     for trial in scene.trials():
         findings = trial.raw["pollution"]["findings"]
@@ -73,8 +71,7 @@ def _dead_from_the_start(scene: Scene) -> Outcome:
     """Engines that never say a word: refused in time, and nothing is in the store."""
     _silent_engine(scene)
     (scene.folder / "mute").touch()
-    said = scene.run().end()
-    assert said.code == 1, said
+    said = scene.run().end_with(1)
     assert "did not begin to speak within 10 s" in said.err, said
     assert not scene.store.exists()
     scene.environment.clear()
@@ -87,24 +84,21 @@ def _dead_in_mid_trial(scene: Scene) -> Outcome:
     """Both engines measure on and answer nothing any more: the trial ends by its time-outs."""
     _silent_engine(scene)
     mute = scene.folder / "mute"
-    command = scene.run()
-    scene.reach_mid_trial(command, after=1, measuring=True)
-    disturbed = scene.before
+    command = scene.run_to_mid_trial(after=1, measuring=True)
     mute.touch()
     command.trials.let_go()
     # New engines may speak again.
     until(
         lambda: (
             len(scene.engines) < 2
-            or len(scene.trials()) > disturbed
+            or len(scene.trials()) > scene.before
             or command.process.poll() is not None
         ),
         "the silent engines to be given up",
     )
     mute.unlink(missing_ok=True)
-    said = command.end()
-    assert said.code == 0, said
-    error = scene.trials()[disturbed].error or {}
+    command.end_with(0)
+    error = scene.trials()[scene.before].error or {}
     assert error["code"] == "EngineLost", error
     assert "did not answer within" in error["message"], error
     return completed(scene)
@@ -119,8 +113,7 @@ def _output_closed(scene: Scene, with_errors: bool) -> Outcome:
         command = scene.run("--scale", "quick", stdout=writing, **errors)
     finally:
         os.close(writing)
-    said = command.end()
-    assert said.code == 1, said
+    said = command.end_with(1)
     assert "Traceback" not in said.err, said
     scene.before = len(scene.trials()) - 1
     return completed(scene)
@@ -128,8 +121,7 @@ def _output_closed(scene: Scene, with_errors: bool) -> Outcome:
 
 def _study_changed(scene: Scene) -> Outcome:
     """The study's file is another when the run is gone on with: a run keeps its own copy."""
-    command = scene.run()
-    scene.reach_mid_trial(command)
+    command = scene.run_to_mid_trial()
     command.send(signal.SIGINT)
     command.end()
     text = scene.study_file.read_text()

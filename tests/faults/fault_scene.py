@@ -66,6 +66,11 @@ class Command:
             raise AssertionError(f"has not ended after {patience_s:g} s: {err}") from None
         return Said(self.process.returncode, out or "", err or "")
 
+    def end_with(self, code: int) -> Said:
+        said = self.end()
+        assert said.code == code, said
+        return said
+
 
 @dataclass
 class Scene:
@@ -179,14 +184,15 @@ class Scene:
 
     # Moments
 
-    def reach_mid_trial(self, command: Command, after: int = 2, measuring: bool = False) -> None:
+    def run_to_mid_trial(self, after: int = 2, measuring: bool = False) -> Command:
         """
-        Wait until `after` trials are stored and the next one runs. The command is held: it takes
-        the engines' results once it is released.
+        Run the study until `after` trials are stored and the next one runs. The command is held: it
+        takes the engines' results once it is released.
 
         Args:
             measuring: The engines have not ended what they measure. Study `slow` has time for it.
         """
+        command = self.run()
         while True:
             command.reach_trial()
             self.before = command.trials.ended
@@ -194,13 +200,13 @@ class Scene:
                 self._known = self.seen.look()
             if self.before >= after:
                 if not measuring:
-                    return
+                    return command
                 time.sleep(0.1)
                 # Engines have sockets while they measure, and else none.
                 sockets = [sockets_of(engine.pid) for engine in self.known_engines]
                 self.seen.sockets.update(*sockets)
                 if sockets and all(sockets):
-                    return
+                    return command
             # On a busy machine they may have ended meanwhile: then the next one.
             command.trials.let_end()
 

@@ -16,13 +16,11 @@ _KILL, _STOP, _CONTINUE = signal.SIGKILL, signal.SIGSTOP, signal.SIGCONT
 
 
 def _ended(scene: Scene, *numbers: signal.Signals) -> Outcome:
-    command = scene.run()
-    scene.reach_mid_trial(command)
+    command = scene.run_to_mid_trial()
     for number in numbers:
         command.send(number)
         time.sleep(0.03)
-    said = command.end()
-    assert said.code == 1, said
+    said = command.end_with(1)
     assert "was interrupted; the trials that had ended are saved" in said.err, said
     assert "Traceback" not in said.err, said
     assert scene.status() == "interrupted"
@@ -31,8 +29,7 @@ def _ended(scene: Scene, *numbers: signal.Signals) -> Outcome:
 
 
 def _killed(scene: Scene) -> Outcome:
-    command = scene.run()
-    scene.reach_mid_trial(command)
+    command = scene.run_to_mid_trial()
     command.send(_KILL)
     assert command.end().code == -_KILL
     kept = beside_a_used_store(scene.store)
@@ -44,8 +41,7 @@ def _killed(scene: Scene) -> Outcome:
 
 def _all_killed(scene: Scene) -> Outcome:
     """The command line and both engines at once, as when memory is short."""
-    command = scene.run()
-    scene.reach_mid_trial(command, after=1, measuring=True)
+    command = scene.run_to_mid_trial(after=1, measuring=True)
     for pid in (command.process.pid, *(engine.pid for engine in scene.known_engines)):
         os.kill(pid, _KILL)
     command.end()
@@ -56,13 +52,11 @@ def _all_killed(scene: Scene) -> Outcome:
 
 def _engines_killed(scene: Scene, *which: int) -> Outcome:
     """Its trial fails, by the cause; new engines run what is left, a retry included."""
-    command = scene.run()
-    scene.reach_mid_trial(command, after=1, measuring=True)
+    command = scene.run_to_mid_trial(after=1, measuring=True)
     killed = [scene.known_engines[index].pid for index in which]
     for pid in killed:
         os.kill(pid, _KILL)
-    said = command.end()
-    assert said.code == 0, said
+    command.end_with(0)
     failed = scene.trials()[scene.before]
     error = failed.error or {}
     assert error["code"] == "EngineLost" and "signal 9" in error["message"], error
@@ -80,16 +74,14 @@ def _signal(pids: list[int], number: signal.Signals) -> None:
 
 
 def _engines_stopped(scene: Scene, goes_on: bool, *which: int) -> Outcome:
-    command = scene.run()
-    scene.reach_mid_trial(command, measuring=True)
+    command = scene.run_to_mid_trial(measuring=True)
     stopped = [scene.known_engines[index].pid for index in which]
     _signal(stopped, _STOP)
     command.trials.let_go()
     if goes_on:
         time.sleep(3.0)
         _signal(stopped, _CONTINUE)
-    said = command.end()
-    assert said.code == 0, said
+    command.end_with(0)
     failed = scene.trials()[scene.before]
     assert failed.status == "failed", failed.metrics
     error = failed.error or {}
@@ -101,21 +93,18 @@ def _engines_stopped(scene: Scene, goes_on: bool, *which: int) -> Outcome:
 
 def _lanlab_stopped(scene: Scene) -> Outcome:
     """As by Ctrl-Z: the trial under way measures on, and the run goes on when it may."""
-    command = scene.run()
-    scene.reach_mid_trial(command)
+    command = scene.run_to_mid_trial()
     command.send(_STOP)
     command.trials.let_go()
     time.sleep(2.0)
     command.send(_CONTINUE)
-    said = command.end()
-    assert said.code == 0, said
+    command.end_with(0)
     return completed(scene)
 
 
 def _killed_with_a_stopped_engine(scene: Scene) -> Outcome:
     """The engine that cannot notice is ended when the next virtual LAN is made."""
-    command = scene.run()
-    scene.reach_mid_trial(command, after=1, measuring=True)
+    command = scene.run_to_mid_trial(after=1, measuring=True)
     stopped = scene.known_engines[0].pid
     os.kill(stopped, _STOP)
     command.send(_KILL)

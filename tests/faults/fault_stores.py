@@ -44,11 +44,9 @@ def _disk_full(scene: Scene) -> Outcome:
     so, and goes on once there is room."""
     with _small_disk(scene.store.parent):
         ballast = scene.store.parent / "ballast"
-        command = scene.run()
-        scene.reach_mid_trial(command)
+        command = scene.run_to_mid_trial()
         _fill(ballast)
-        said = command.end()
-        assert said.code == 1, said
+        said = command.end_with(1)
         assert "full" in said.err and "committed before is safe" in said.err, said
         assert "Traceback" not in said.err, said
         ballast.unlink()
@@ -78,8 +76,7 @@ def _two_at_once(scene: Scene) -> Outcome:
 
 def _resumed_twice(scene: Scene) -> Outcome:
     """Two processes go on with the same run at the same moment: one does, one is told."""
-    command = scene.run()
-    scene.reach_mid_trial(command)
+    command = scene.run_to_mid_trial()
     command.send(signal.SIGINT)
     command.end()
     lost = scene.lost()
@@ -96,8 +93,7 @@ def _resumed_twice(scene: Scene) -> Outcome:
 def _read_meanwhile(scene: Scene) -> Outcome:
     """A report, then tables all the time, while a run writes: neither waits for long, none sees
     half a trial."""
-    command = scene.run()
-    scene.reach_mid_trial(command, after=1)
+    command = scene.run_to_mid_trial(after=1)
     read: list[Said] = []
     reading = ["report", "last", "--out", str(scene.folder / "report")]
     while command.process.poll() is None and len(read) < 50:
@@ -106,8 +102,7 @@ def _read_meanwhile(scene: Scene) -> Outcome:
         command.trials.let_go()
         read.append(scene.said(*reading))
         reading = ["show", "last"]
-    said = command.end()
-    assert said.code == 0, said
+    command.end_with(0)
     assert len(read) >= 2 and all(each.code == 0 for each in read), read[-1]
     counts = [json.loads(each.out)["runs"][0]["trials"] for each in read[::2]]
     assert counts == sorted(counts) and counts[0] >= 1, counts
@@ -117,12 +112,10 @@ def _read_meanwhile(scene: Scene) -> Outcome:
 def _removed(scene: Scene) -> Outcome:
     """The store's file is moved away in mid-run. It would go on growing there, where nobody looks:
     the run ends and says so; the file is put back and the run gone on with."""
-    command = scene.run()
-    scene.reach_mid_trial(command)
+    command = scene.run_to_mid_trial()
     moved = scene.folder / "moved.sqlite"
     scene.store.rename(moved)
-    said = command.end()
-    assert said.code == 1, said
+    said = command.end_with(1)
     assert "was removed or replaced while it was in use" in said.err, said
     assert not scene.store.exists()
     _put_back(scene, moved)
@@ -131,13 +124,11 @@ def _removed(scene: Scene) -> Outcome:
 
 def _replaced(scene: Scene) -> Outcome:
     """Another file comes to lie in the store's place: not a byte of it is changed."""
-    command = scene.run()
-    scene.reach_mid_trial(command)
+    command = scene.run_to_mid_trial()
     moved, other = scene.folder / "moved.sqlite", b"somebody else's\n" * 500
     scene.store.rename(moved)
     scene.store.write_bytes(other)
-    said = command.end()
-    assert said.code == 1, said
+    said = command.end_with(1)
     assert "was removed or replaced while it was in use" in said.err, said
     assert scene.store.read_bytes() == other
     scene.store.unlink()
