@@ -1,9 +1,13 @@
 """Records for the store's tests."""
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import RunRecord, TrialRecord, open_store
+from lanlab.store.database import Store
 
 RUN = RunRecord(
     id="20261121-081500-small-4f2a",
@@ -39,3 +43,11 @@ def a_run(**changes: Any) -> RunRecord:
 
 def a_trial(number: int = 0, **changes: Any) -> TrialRecord:
     return dataclasses.replace(TRIAL, number=number, **changes)
+
+
+@contextmanager
+def store_with_run(where: str | Path) -> Iterator[Store]:
+    """An open store in which `a_run` was started."""
+    with open_store(str(where)) as store:
+        store.start_run(a_run()).release()
+        yield store

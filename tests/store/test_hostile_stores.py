@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_samples import RUN, a_run, a_trial
+from store_samples import RUN, a_run, a_trial, store_with_run
 
 from lanlab.errors import LabError, StoreError
 from lanlab.store import open_store
@@ -18,8 +18,7 @@ from lanlab.store.shape import reading_records
 
 
 def good_store(path: Path, trials: int = 12) -> bytes:
-    with open_store(str(path)) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(path) as store:
         for number in range(trials):
             store.commit_trial(a_trial(number, raw={"readings": list(range(200))}))
         store.finish_run(RUN.id, "done")

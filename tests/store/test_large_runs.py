@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_samples import a_run, a_trial
+from store_samples import a_run, a_trial, store_with_run
 
 from lanlab.errors import StoreError
-from lanlab.store import database, open_store
+from lanlab.store import database
 from lanlab.store.large_runs import Digests, chosen, digest_of, numbers, packed, replaced
 
 RAW: dict[str, Any] = {
@@ -25,8 +25,7 @@ HELPS = {"code": "foreign_cpu", "found": 0.9, "allowed": 0.1, "repeat_helps": Tr
 
 
 def test_an_outline_has_every_part_of_the_record(where: str) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.commit_trial(a_trial(0, raw=RAW))
         store.commit_trial(a_trial(1, raw={"pollution": {"findings": [HELPS]}}))
         first, second = store.outlines("last")
@@ -48,8 +47,7 @@ def test_an_outline_has_every_part_of_the_record(where: str) -> None:
 
 def test_chosen_members_are_those_of_the_record(where: str) -> None:
     said = {"note": '"load_average":9,', **RAW["facts"]}
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.commit_trial(a_trial(0, raw={**RAW, "facts": said, "sender": {"rate": 1e22}}))
         (trial,) = store.outlines("last")
         assert chosen(trial.raw, "receiver", ("io", "more")) == {"io": "batch"}
@@ -84,8 +82,7 @@ def test_a_digest_omits_large_parts() -> None:
 @pytest.mark.parametrize("raw", [{"Odd key": 1}, {"client": {"~": 1}}])
 def test_a_record_without_a_digest_is_read_whole(where: str, raw: dict[str, Any]) -> None:
     assert digest_of(raw) is None
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.commit_trial(a_trial(0, raw=raw))
         (trial,) = store.outlines("last")
         assert dict(trial.raw) == raw and not trial.is_disturbed
@@ -112,8 +109,7 @@ def test_new_values_hide_those_that_are_replaced() -> None:
 def test_many_trials_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "MANY_TRIALS", 5)
     monkeypatch.setattr(database, "OUTLINES_AT_ONCE", 2)
-    with open_store(str(tmp_path / "store.sqlite")) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(tmp_path / "store.sqlite") as store:
         for number in range(7):
             store.commit_trial(a_trial(number, raw={"setup": {"requests": number}}))
         found = store.trials("last")
@@ -126,8 +122,7 @@ def test_many_trials_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_summary_is_kept_until_the_run_continues(where: str) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.keep_summary(a_run().id, {"trials": 0})
         assert store.run("last").summary is None
         store.commit_trial(a_trial(0))

@@ -4,7 +4,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from store_samples import a_run, a_trial
+from store_samples import a_run, a_trial, store_with_run
 
 from lanlab.errors import StoreError
 from lanlab.store import RunHead, open_store
@@ -27,15 +27,13 @@ def test_heads_have_the_progress_of_each_run(where: str) -> None:
 
 def test_heads_have_the_labels_of_runs(where: str) -> None:
     label = RunLabel("before-upgrade", "cable replaced", ("lab2",))
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.label_run(a_run().id, label)
         assert [head.label for head in store.heads()] == [label]
 
 
 def test_a_part_of_a_run_has_exactly_the_requested_trials(where: str) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         for number in (0, 1, 2, 5):
             store.commit_trial(a_trial(number))
         assert [trial.number for trial in store.trials("last", 1)] == [1, 2, 5]
@@ -54,8 +52,7 @@ def test_removal_of_an_open_file_is_noticed(tmp_path: Path) -> None:
 
 
 def test_trials_are_counted(where: str) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         assert store.count("last") == 0
         for number, status in enumerate(("done", "failed", "done")):
             store.commit_trial(dataclasses.replace(a_trial(number), status=status))

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from postgres_server import PostgresServer, missing
-from store_samples import a_run, a_trial
+from store_samples import a_run, a_trial, store_with_run
 
 from lanlab.errors import StoreError, UnmetNeed, UsageError
 from lanlab.store import Series, open_store
@@ -194,8 +194,7 @@ def test_a_password_file_that_others_can_read_is_not_used(
 
 
 def test_nothing_secret_is_in_the_database(server: PostgresServer, postgresql_url: str) -> None:
-    with open_store(postgresql_url) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(postgresql_url) as store:
         store.commit_trial(a_trial(0), [READINGS])
         schema = schema_of(postgresql_url)
         told = (

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from postgres_server import PostgresServer
-from store_samples import a_run, a_trial
+from store_samples import a_run, a_trial, store_with_run
 
 from lanlab.errors import StoreError
 from lanlab.store import Series, open_store
@@ -83,8 +83,7 @@ def test_trials_and_series_cannot_be_changed_or_removed_even_by_sql(
 ) -> None:
     import pg8000.native
 
-    with open_store(postgresql_url) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(postgresql_url) as store:
         store.commit_trial(a_trial(0), [READINGS])
     schema = schema_of(postgresql_url)
     for statement, message in (
@@ -102,8 +101,7 @@ def test_trials_and_series_cannot_be_changed_or_removed_even_by_sql(
 
 
 def test_records_can_be_queried_by_sql(server: PostgresServer, postgresql_url: str) -> None:
-    with open_store(postgresql_url) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(postgresql_url) as store:
         store.commit_trial(a_trial(0))
     schema = schema_of(postgresql_url)
     query = f"SELECT (metrics ->> 'goodput_bps')::float8 FROM {schema}.trial"
@@ -209,8 +207,7 @@ def test_a_lease_whose_session_is_ended_stops_its_run_at_the_next_commit(
 def test_a_session_lost_during_a_commit_leaves_no_trial(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    with open_store(postgresql_url) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(postgresql_url) as store:
         database = store  # type: ignore[attr-defined]
         with (
             pytest.raises(StoreError, match="the connection with the server was lost"),
@@ -228,8 +225,7 @@ def test_a_session_lost_during_a_commit_leaves_no_trial(
 def test_ctrl_c_during_a_query_does_not_mix_up_replies(
     postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_store(postgresql_url) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(postgresql_url) as store:
         session = store._open()  # type: ignore[attr-defined]
 
         def press(number: int, frame: object) -> None:
@@ -255,8 +251,7 @@ def test_statements_and_waits_are_bounded(
 
     monkeypatch.setattr("lanlab.store.postgresql_session._SETTINGS", quick_settings())
     schema = schema_of(postgresql_url)
-    with open_store(postgresql_url) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(postgresql_url) as store:
         blocker = pg8000.native.Connection(
             server.user,
             host="127.0.0.1",
@@ -291,8 +286,7 @@ def quick_settings() -> str:
 def test_a_series_that_was_damaged_in_the_database_is_named(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    with open_store(postgresql_url) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(postgresql_url) as store:
         store.commit_trial(a_trial(0), [READINGS, dataclasses.replace(READINGS, name="other")])
         schema = schema_of(postgresql_url)
         server.sql(

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import ran
-from store_samples import a_run, a_trial
+from store_samples import a_run, a_trial, store_with_run
 
 from lanlab import __version__
 from lanlab.errors import StoreError, UnknownName
@@ -42,8 +42,7 @@ def values(series: Series) -> dict[str, tuple[str, list[Any]]]:
 
 
 def test_series_round_trip(where: str) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.commit_trial(a_trial(0), [READINGS, ODD])
         store.commit_trial(a_trial(1))
 
@@ -243,8 +242,7 @@ def test_facts_follow_the_naming_rules_of_columns() -> None:
 
 def test_a_refused_trial_keeps_the_series_of_the_first(where: str) -> None:
     other = Series("readings", {"n": np.arange(3)})
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.commit_trial(a_trial(0), [READINGS])
         for series in ([other], [], [ODD], [ODD, other]):
             with pytest.raises(StoreError, match="already has a trial 0; nothing was overwritten"):
@@ -265,8 +263,7 @@ def test_a_refused_trial_keeps_the_series_of_the_first(where: str) -> None:
 def test_a_series_file_describes_itself_to_other_programs(tmp_path: Path) -> None:
     from pyarrow import parquet
 
-    with open_store(str(tmp_path / "s")) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(tmp_path / "s") as store:
         store.commit_trial(a_trial(3), [READINGS])
     path = tmp_path / "s.series" / a_run().id / "3-readings.parquet"
     metadata = parquet.read_metadata(path)
@@ -285,7 +282,7 @@ import resource, sys
 import numpy as np
 from lanlab.store import Series, open_store, parquet
 from lanlab.store.series import BLOCK_ROWS, Numbers
-from store_samples import a_run, a_trial
+from store_samples import a_run, a_trial, store_with_run
 
 def megabytes():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -318,8 +315,7 @@ with open_store(sys.argv[1]) as store:
 
 
 def test_reading_records_needs_no_numbers(where: str) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.commit_trial(a_trial(0), [Series("short", {"n": Numbers([5]), "m": Numbers([None])})])
     code = """
 import sys

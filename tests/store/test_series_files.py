@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_disks import on_mount
-from store_samples import a_run, a_trial
+from store_samples import a_run, a_trial, store_with_run
 from test_store_processes import child, go, line, rest
 
 from lanlab.errors import StoreError
@@ -22,8 +22,7 @@ def readings(name: str = "readings", rows: int = 100) -> Series:
 @pytest.fixture
 def where(tmp_path: Path) -> str:
     path = tmp_path / "s.sqlite"
-    with open_store(str(path)) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(path) as store:
         store.commit_trial(a_trial(0), [readings(), readings("other")])
     return str(path)
 
@@ -74,8 +73,7 @@ def test_a_damaged_series_is_named_and_the_rest_is_read(
 
 def test_two_stores_in_one_folder_keep_their_series_apart(tmp_path: Path) -> None:
     for name, rows in (("a", 10), ("b", 20)):
-        with open_store(str(tmp_path / name)) as store:
-            store.start_run(a_run()).release()
+        with store_with_run(tmp_path / name) as store:
             store.commit_trial(a_trial(0), [readings(rows=rows)])
     for name, rows in (("a", 10), ("b", 20)):
         with open_store(str(tmp_path / name)) as store, store.acquire_run("last"):
@@ -189,7 +187,7 @@ import numpy as np
 sys.path.insert(0, sys.argv[2])
 from lanlab.errors import StoreError
 from lanlab.store import Series, open_store
-from store_samples import a_run, a_trial
+from store_samples import a_run, a_trial, store_with_run
 place = pathlib.Path(sys.argv[1])
 ballast = place / "ballast"
 ballast.write_bytes(bytes(300_000))
@@ -265,8 +263,7 @@ def test_a_removed_store_accepts_no_trials(
     tmp_path: Path, harm: object, series: list[Series]
 ) -> None:
     path = tmp_path / "below" / "s.sqlite"
-    with open_store(str(path)) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(path) as store:
         store.commit_trial(a_trial(0), [readings()])
         assert callable(harm)
         harm(path)

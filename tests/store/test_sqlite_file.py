@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from store_samples import a_run, a_trial
+from store_samples import a_run, a_trial, store_with_run
 
 from lanlab.errors import StoreError, UsageError
 from lanlab.store import default_store, open_store, sqlite
@@ -29,8 +29,7 @@ def files(directory: Path) -> dict[str, bytes]:
 
 def test_the_first_write_makes_the_folders_and_one_file_of_our_format(tmp_path: Path) -> None:
     where = tmp_path / "new" / "deep" / "store.sqlite"
-    with open_store(str(where)) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.commit_trial(a_trial(0))
     with open_store(str(where)) as store:
         store.trials("last")
@@ -51,15 +50,13 @@ def test_every_commit_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.Mon
 
     real = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: real(*a, factory=Noted, **k))
-    with open_store(str(tmp_path / "s")) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(tmp_path / "s") as store:
         store.commit_trial(a_trial(0))
     assert len(levels) >= 2 and set(levels) == {2}
 
 
 def test_trials_cannot_be_changed_or_removed_even_by_sql(tmp_path: Path) -> None:
-    with open_store(str(tmp_path / "s")) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(tmp_path / "s") as store:
         store.commit_trial(a_trial(0))
     connection = sqlite3.connect(tmp_path / "s")
     with pytest.raises(sqlite3.IntegrityError, match="never changed"):
@@ -290,8 +287,7 @@ def test_an_interrupted_creation_is_repeated(tmp_path: Path) -> None:
         other.delete_run("last")
     (tmp_path / "other").rename(tmp_path / "s.new")
     (tmp_path / "s.lock").touch()
-    with open_store(str(tmp_path / "s")) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(tmp_path / "s") as store:
         assert store.runs() == [a_run()]
     assert list(files(tmp_path)) == ["s"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from store_samples import a_run
+from store_samples import a_run, store_with_run
 
 from lanlab.errors import StoreError, UnknownName
 from lanlab.store import Series, lease, open_store, schema, series_files, sqlite
@@ -103,8 +103,7 @@ def test_invalid_utf_8_is_damage_and_other_errors_keep_their_cause(tmp_path: Pat
 
 def test_a_store_is_not_read_without_its_log(tmp_path: Path) -> None:
     path = tmp_path / "s"
-    with open_store(str(path)) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(path) as store:
         # While the log is left out, the copy has no run.
         alone = Path(shutil.copy(path, tmp_path / "copy"))
     with open_store(str(alone)) as store:

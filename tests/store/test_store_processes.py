@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from programs import ran
 from small_disks import on_mount
-from store_samples import a_run, a_trial
+from store_samples import a_trial, store_with_run
 
 import lanlab
 from lanlab.errors import StoreError
@@ -76,8 +76,7 @@ def begun(where: str) -> str:
 
 
 def begin(where: str) -> str:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.commit_trial(a_trial(0))
     return where
 

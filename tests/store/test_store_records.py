@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
-from store_samples import a_run, a_trial
+from store_samples import a_run, a_trial, store_with_run
 
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.report.runs.stored import is_killed
@@ -16,8 +16,7 @@ from lanlab.store.rows import Session
 
 def test_records_round_trip(where: str) -> None:
     failed = a_trial(1, status="failed", error={"code": "peer.gone", "message": "m", "hint": None})
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.commit_trial(failed)
         store.commit_trial(a_trial(0))
 
@@ -28,8 +27,7 @@ def test_records_round_trip(where: str) -> None:
 
 
 def test_a_run_is_read_by_one_query(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         asked: list[str] = []
         reading = store.reading
 
@@ -54,8 +52,7 @@ def test_a_run_knows_its_place_in_a_series(where: str) -> None:
 
 
 def test_a_trial_number_is_never_used_twice(where: str) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.commit_trial(a_trial(0))
         with pytest.raises(StoreError, match="already has a trial 0; nothing was overwritten"):
             store.commit_trial(a_trial(0, elapsed_s=9.0))
@@ -64,8 +61,7 @@ def test_a_trial_number_is_never_used_twice(where: str) -> None:
 
 
 def test_a_run_id_is_never_used_twice(where: str) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         with pytest.raises(StoreError, match="already exists"):
             store.start_run(a_run(seed=1)).release()
 
@@ -79,10 +75,8 @@ def test_a_run_id_that_cannot_be_a_file_name_is_refused(where: str, run_id: str)
 
 
 def test_a_trial_of_no_run_is_refused(where: str) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
-        with pytest.raises(StoreError, match="unknown run `other`"):
-            store.commit_trial(a_trial(0, run_id="other"))
+    with store_with_run(where) as store, pytest.raises(StoreError, match="unknown run `other`"):
+        store.commit_trial(a_trial(0, run_id="other"))
 
 
 @pytest.mark.parametrize(
@@ -106,8 +100,7 @@ def test_values_that_cannot_be_stored_exactly_are_refused(
     changes: dict[str, Any],
     message: str,
 ) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         with pytest.raises(StoreError, match=message):
             store.commit_trial(dataclasses.replace(a_trial(0), **changes))
 
@@ -147,8 +140,7 @@ def test_an_unknown_run_offers_the_closest(where: str) -> None:
 
 
 def test_finish_and_reopen_change_the_status_and_nothing_else(where: str) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         store.finish_run(a_run().id, "interrupted")
         ended = store.run("last")
         assert ended.ended_at is not None
@@ -170,8 +162,7 @@ def test_reading_a_missing_store_creates_none(where: str) -> None:
 
 
 def test_two_leases_of_one_process_exclude_each_other(where: str) -> None:
-    with open_store(where) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(where) as store:
         lease = store.acquire_run("last")
         assert store.is_executing("last")
         with pytest.raises(StoreError, match="running in another process"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_samples import a_run, a_trial
+from store_samples import a_run, a_trial, store_with_run
 
 from lanlab.errors import UnknownName, UsageError
 from lanlab.linux import file_system_in
@@ -98,10 +98,8 @@ def test_files_can_be_read_and_written_but_not_executed(
     def mode(path: Path) -> int:
         return stat.S_IMODE(path.stat().st_mode)
 
-    with open_store(str(tmp_path / "s")) as store:
-        store.start_run(a_run()).release()
-        with store.acquire_run("last"):
-            assert mode(tmp_path / f"s.{a_run().id}.lock") == 0o666
+    with store_with_run(tmp_path / "s") as store, store.acquire_run("last"):
+        assert mode(tmp_path / f"s.{a_run().id}.lock") == 0o666
     assert mode(tmp_path / "s") == 0o666
 
     def refused(*_: object, **__: object) -> None:
@@ -114,8 +112,7 @@ def test_files_can_be_read_and_written_but_not_executed(
 
 
 def test_a_run_of_more_trials_than_a_byte_counts_is_read_whole(tmp_path: Path) -> None:
-    with open_store(str(tmp_path / "s")) as store:
-        store.start_run(a_run()).release()
+    with store_with_run(tmp_path / "s") as store:
         for number in range(260):
             store.commit_trial(a_trial(number))
         assert [one.number for one in store.trials("last")] == list(range(260))
