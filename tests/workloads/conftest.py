@@ -17,6 +17,14 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """An empty directory to be served."""
+    place = tmp_path / "root"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
 def pair(cache: Path) -> Iterator[Pair]:
     with opened_pair() as opened:
         yield opened

@@ -34,8 +34,8 @@ def tree(root: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def precious(tmp_path: Path) -> Path:
-    place = tmp_path / "root" / "precious"
+def precious(root: Path) -> Path:
+    place = root / "precious"
     (place / "sub").mkdir(parents=True)
     for name in ("f000000.dat", "f000001.dat", "mark.lab", "sub/f000000.dat"):
         (place / name).write_text(f"precious {name}")
@@ -53,10 +53,8 @@ def trial(pair: Pair, service: str, root: Path, **parameters: Any) -> Any:
 
 @pytest.mark.parametrize("service", ["directory", *EMBEDDED])
 def test_foreign_files_in_the_trial_directory_are_kept(
-    pair: Pair, tmp_path: Path, precious: Path, monkeypatch: pytest.MonkeyPatch, service: str
+    pair: Pair, root: Path, precious: Path, monkeypatch: pytest.MonkeyPatch, service: str
 ) -> None:
-    root = tmp_path / "root"
-
     def put(_: Any) -> None:
         (working,) = working_directories(root)
         (working / "files/his").write_text("his")
@@ -209,11 +207,10 @@ def test_links_in_a_download_directory_are_not_followed(
 
 
 def test_a_foreign_file_at_a_download_path_is_kept(
-    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pair: Pair, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target, root = tmp_path / "target", tmp_path / "served"
+    target = tmp_path / "target"
     target.mkdir()
-    root.mkdir()
 
     def put(_: Any) -> None:
         (working,) = working_directories(target)
@@ -228,11 +225,10 @@ def test_a_foreign_file_at_a_download_path_is_kept(
 
 @pytest.mark.parametrize("mark", ["", "made by lan", "whole"])
 def test_a_truncated_mark_allows_removal_of_an_empty_directory(
-    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str
+    pair: Pair, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, mark: str
 ) -> None:
-    mine, root = tmp_path / "mine", tmp_path / "root"
+    mine = tmp_path / "mine"
     mine.mkdir()
-    root.mkdir()
     (mine / "a").write_text("a")
 
     def cut(_: Any) -> None:

@@ -48,11 +48,7 @@ def test_an_unreachable_server_is_named(pair: Pair, service: str) -> None:
 
 
 @pytest.mark.parametrize("service", WITH_USERS)
-def test_a_wrong_password_is_reported_without_secrets(
-    pair: Pair, tmp_path: Path, service: str
-) -> None:
-    root = tmp_path / "root"
-    root.mkdir()
+def test_a_wrong_password_is_reported_without_secrets(pair: Pair, root: Path, service: str) -> None:
     error = refused(pair, root, service, lambda url: {"server": url, "secret": "gue55ed"})
     assert error.code == "service.login"
     assert "gue55ed" not in f"{error.message} {error.hint}"
@@ -62,10 +58,8 @@ def test_a_wrong_password_is_reported_without_secrets(
 @pytest.mark.parametrize("service", ["ftps", "sftp", "webdavs", "s3s"])
 @pytest.mark.parametrize("trust", [None, "sha256:" + 64 * "0"])
 def test_an_untrusted_certificate_is_refused(
-    pair: Pair, tmp_path: Path, service: str, trust: str | None
+    pair: Pair, root: Path, service: str, trust: str | None
 ) -> None:
-    root = tmp_path / "root"
-    root.mkdir()
     error = refused(pair, root, service, lambda url: {}, trust=trust)
     assert error.code == "service.certificate"
     assert "add `--trust sha256:" in (error.hint or "").lower()
@@ -76,20 +70,14 @@ def test_an_untrusted_certificate_is_refused(
 
 
 @pytest.mark.parametrize("service", ["ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb"])
-def test_a_missing_directory_is_not_created(pair: Pair, tmp_path: Path, service: str) -> None:
-    root = tmp_path / "root"
-    root.mkdir()
+def test_a_missing_directory_is_not_created(pair: Pair, root: Path, service: str) -> None:
     error = refused(pair, root, service, lambda url: {"server": below(url, "no/where")})
     assert error.code == "service.missing"
     assert "no/where" in error.message
 
 
 @pytest.mark.parametrize("service", ["smb", "nfs", "s3", "s3s"])
-def test_a_missing_share_export_or_bucket_is_named(
-    pair: Pair, tmp_path: Path, service: str
-) -> None:
-    root = tmp_path / "root"
-    root.mkdir()
+def test_a_missing_share_export_or_bucket_is_named(pair: Pair, root: Path, service: str) -> None:
     error = refused(
         pair, root, service, lambda url: {"server": url.rpartition("/")[0] + "/elsewhere"}
     )
@@ -103,9 +91,10 @@ def test_a_missing_local_directory_is_refused(pair: Pair, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("service", ["directory", *EMBEDDED])
-def test_names_that_are_awkward_are_copied(pair: Pair, tmp_path: Path, service: str) -> None:
-    files, root = tmp_path / "files", tmp_path / "root"
-    root.mkdir()
+def test_names_that_are_awkward_are_copied(
+    pair: Pair, tmp_path: Path, root: Path, service: str
+) -> None:
+    files = tmp_path / "files"
     files.mkdir()
     names = [255 * "x", "per%41cent +&=", " leads", "-rf", "a;b", "ünï e\u0301", "#sharp", "~"]
     if service != "smb":
@@ -126,10 +115,9 @@ def test_names_that_are_awkward_are_copied(pair: Pair, tmp_path: Path, service: 
 @pytest.mark.parametrize("name", ["co:lon", "dot.", "blank ", "what?", "*", 'quo"te', "<in>|"])
 @pytest.mark.parametrize("deep", [False, True])
 def test_names_that_smb_cannot_store_are_refused(
-    pair: Pair, tmp_path: Path, name: str, deep: bool
+    pair: Pair, tmp_path: Path, root: Path, name: str, deep: bool
 ) -> None:
-    files, root = tmp_path / "files", tmp_path / "root"
-    root.mkdir()
+    files = tmp_path / "files"
     (files / name if deep else files).mkdir(parents=True)
     (files / "a plain one").write_text("1")
     (files / name / "inside" if deep else files / name).write_text("2")
@@ -144,11 +132,10 @@ def test_names_that_smb_cannot_store_are_refused(
 )
 @pytest.mark.parametrize("service", ["directory", "ftp", "smb"])
 def test_names_that_no_service_can_store_are_refused(
-    pair: Pair, tmp_path: Path, service: str, name: bytes
+    pair: Pair, tmp_path: Path, root: Path, service: str, name: bytes
 ) -> None:
-    files, root = tmp_path / "files", tmp_path / "root"
+    files = tmp_path / "files"
     files.mkdir()
-    root.mkdir()
     try:
         (Path(os.fsdecode(bytes(files) + b"/" + name))).write_text("1")
     except OSError as error:

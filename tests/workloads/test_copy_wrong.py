@@ -34,10 +34,8 @@ def at_the_server(root: Path) -> Path:
 
 @pytest.mark.parametrize(("octet", "service"), each_at_three((0,), (150_001,), (BYTES - 1,)))
 def test_a_bit_changed_after_an_upload_is_located(
-    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, octet: int
+    pair: Pair, root: Path, monkeypatch: pytest.MonkeyPatch, service: str, octet: int
 ) -> None:
-    root = tmp_path / "root"
-    root.mkdir()
     before_request(monkeypatch, "copy_check", lambda _: flip(at_the_server(root), octet))
     with Served(pair.engines[1], service, root) as (url, trust):
         exchange = copy(pair.engines, server=url, trust=trust, dataset=f"1x{BYTES}B")
@@ -53,14 +51,12 @@ def test_a_bit_changed_after_an_upload_is_located(
 )
 def test_a_shorter_or_longer_copy_is_detected(
     pair: Pair,
-    tmp_path: Path,
+    root: Path,
     monkeypatch: pytest.MonkeyPatch,
     service: str,
     verify: str,
     change: int,
 ) -> None:
-    root = tmp_path / "root"
-    root.mkdir()
 
     def resize(_: Any) -> None:
         path = at_the_server(root)
@@ -91,10 +87,8 @@ def test_a_file_missing_at_comparison_is_reported(
 
 @pytest.mark.parametrize(("medium", "service"), each_at_three(("memory",), ("disk",)))
 def test_a_bit_changed_before_a_download_is_detected(
-    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, medium: str
+    pair: Pair, root: Path, monkeypatch: pytest.MonkeyPatch, service: str, medium: str
 ) -> None:
-    root = tmp_path / "root"
-    root.mkdir()
     before_request(monkeypatch, "copy", lambda _: flip(at_the_server(root), 150_001))
     with Served(pair.engines[1], service, root) as (url, trust):
         exchange = copy(
@@ -140,11 +134,10 @@ def test_a_bit_changed_in_transit_is_detected(
 @pytest.mark.parametrize("change", ["grown", "cut", "overwritten", "gone"])
 @pytest.mark.parametrize("when", ["in mid-file", "before it is compared"])
 def test_a_source_file_changed_during_the_copy_is_named(
-    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str, change: str
+    pair: Pair, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, when: str, change: str
 ) -> None:
-    mine, root = tmp_path / "mine", tmp_path / "root"
+    mine = tmp_path / "mine"
     mine.mkdir()
-    root.mkdir()
     growing = mine / "growing"
     growing.write_bytes(bytes(2_000_000))
     (mine / "steady").write_text("as it was")
@@ -185,11 +178,10 @@ def test_a_source_file_changed_during_the_copy_is_named(
 
 @pytest.mark.parametrize("step", ["copy", "copy_check"])
 def test_a_file_that_appears_in_a_directory_during_removal(
-    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+    pair: Pair, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    mine, root = tmp_path / "mine", tmp_path / "root"
+    mine = tmp_path / "mine"
     mine.mkdir()
-    root.mkdir()
     (mine / "first").write_text("1")
     before_request(monkeypatch, step, lambda _: _write(mine / "new"))
     with Served(pair.engines[1], "sftp", root) as (url, trust):
@@ -288,11 +280,10 @@ def test_an_unverified_copy_is_reported_as_unverified(pair: Pair, tmp_path: Path
 
 
 def test_names_that_collide_at_the_server_are_reported(
-    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pair: Pair, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source, root = tmp_path / "source", tmp_path / "root"
+    source = tmp_path / "source"
     source.mkdir()
-    root.mkdir()
     for name in ("Aa", "aA"):
         (source / name).write_bytes(name.encode() * 1000)
 

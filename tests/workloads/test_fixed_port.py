@@ -44,18 +44,6 @@ def test_an_echo_has_a_fixed_port_too(pair: Pair) -> None:
     assert trial.exchange.setup["requests"]["requester"]["port"] == port
 
 
-def test_a_port_in_use_is_named(pair: Pair) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
-        error = pair.exchange("stream", messages=5, port=port).error
-    assert isinstance(error, EngineError)
-    assert error.code == "bind.in_use"
-    assert f"UDP port {port} on 127.0.0.1 is in use" in error.message
-    # This process has it.
-    assert f"process {os.getpid()}" in (error.hint or "")
-
-
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_the_first_free_port_of_a_range_is_used(pair: Pair, transport: str) -> None:
     port = free_ports(4)

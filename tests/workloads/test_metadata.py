@@ -55,12 +55,11 @@ def trial(pair: Pair, service: str, root: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("service", ["directory", *EMBEDDED, "smb1?dialect=core"])
 def test_each_service_runs_its_operations_and_keeps_no_files(
-    pair: Pair, tmp_path: Path, service: str
+    pair: Pair, root: Path, service: str
 ) -> None:
     """Files by operations on files, directories by the others; the file of the user stays."""
-    (tmp_path / "root").mkdir()
-    (tmp_path / "root/letter").write_text("dear")
-    found = trial(pair, service, tmp_path / "root")
+    (root / "letter").write_text("dear")
+    found = trial(pair, service, root)
 
     directories = CLIENTS * (1 + WIDTH)
     of_directories = {"make_directory", "list", "remove_directory"}
@@ -78,16 +77,14 @@ def test_each_service_runs_its_operations_and_keeps_no_files(
     # Each phase lasts at least as long as the calls of one client, one after the other.
     for one in found["phases"]:
         assert one["elapsed_ns"] * CLIENTS >= one["time"]["mean_ns"] * one["operations"]
-    assert [path.name for path in (tmp_path / "root").iterdir()] == ["letter"]
+    assert [path.name for path in root.iterdir()] == ["letter"]
 
 
 @pytest.mark.parametrize("service", ["directory", "webdav", "smb"])
 def test_only_names_of_the_trial_are_removed(
-    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str
+    pair: Pair, root: Path, monkeypatch: pytest.MonkeyPatch, service: str
 ) -> None:
     """What a trial left in the middle of its work goes; what a stranger put beside it stays."""
-    root = tmp_path / "root"
-    root.mkdir()
 
     def put(_: Any) -> None:
         (working,) = working_directories(root)
