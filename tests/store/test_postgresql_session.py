@@ -55,14 +55,16 @@ def refused(code: str, message: str = "why") -> pg8000.native.DatabaseError:
     return pg8000.native.DatabaseError({"C": code, "M": message})
 
 
-def session(monkeypatch: pytest.MonkeyPatch, driver: Driver) -> PostgresqlSession:
+def session(
+    monkeypatch: pytest.MonkeyPatch, driver: Driver | None = None
+) -> tuple[Driver, PostgresqlSession]:
+    driver = driver or Driver()
     monkeypatch.setattr(postgresql_session, "_connect", lambda target: driver)
-    return PostgresqlSession(TARGET)
+    return driver, PostgresqlSession(TARGET)
 
 
 def test_a_session_is_set_up_in_the_schema_of_its_url(monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = Driver()
-    found = session(monkeypatch, driver)
+    driver, found = session(monkeypatch)
     assert 'SET search_path = "made";' in driver.asked[-1][0]
     # 30 s for a statement, 10 s for a lock, two minutes between two statements of a transaction.
     settings = [line for line in driver.asked[-1][0].splitlines() if "timeout = " in line]
@@ -92,8 +94,7 @@ def test_a_server_older_than_the_oldest_is_refused_and_left(
 def test_key_errors_keep_the_session(
     code: str, kind: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    driver = Driver()
-    found = session(monkeypatch, driver)
+    driver, found = session(monkeypatch)
     driver.answers = [refused(code, "told")]
     with pytest.raises(kind, match="told"):
         found.execute("INSERT")
@@ -101,8 +102,7 @@ def test_key_errors_keep_the_session(
 
 
 def test_other_server_errors_are_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = Driver()
-    found = session(monkeypatch, driver)
+    driver, found = session(monkeypatch)
     driver.answers = [refused("53100", "no room")]
     with pytest.raises(StoreError) as seen:
         found.execute("INSERT")
@@ -130,8 +130,7 @@ def test_other_server_errors_are_explained(monkeypatch: pytest.MonkeyPatch) -> N
 def test_other_errors_end_the_session_without_further_bytes(
     error: BaseException, raised: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    driver = Driver()
-    found = session(monkeypatch, driver)
+    driver, found = session(monkeypatch)
     driver.answers = [error]
     with pytest.raises(raised) as seen:
         found.execute("INSERT")
@@ -145,8 +144,7 @@ def test_other_errors_end_the_session_without_further_bytes(
 
 
 def test_a_session_ends_once_with_a_terminate_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = Driver()
-    found = session(monkeypatch, driver)
+    driver, found = session(monkeypatch)
     found.close()
     found.close()
     assert found.is_lost and driver._usock.events == ["closed"]

@@ -169,6 +169,10 @@ class SshLan:
         with open_store(self.environment["LANLAB_STORE"]) as store:
             return [dict(trial.raw) for trial in store.trials(run_id)]
 
+    def await_nothing_left(self) -> None:
+        for host in self.hosts:
+            host.await_nothing_left()
+
     def ends(self) -> list[str]:
         """Both hosts as the ends of a measurement, at the addresses of the measured network."""
         pc1, nas = self.hosts

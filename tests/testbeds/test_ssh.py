@@ -31,8 +31,7 @@ def test_datagrams_go_from_one_remote_host_to_the_other(lan: SshLan) -> None:
     assert found["received_messages"] == found["sent_messages"] == 2000
     before, after = (raw["facts"][when]["counters"]["host1/eth0"] for when in ("before", "after"))
     assert 2000 <= after["rx_packets"] - before["rx_packets"] < 2200
-    for host in lan.hosts:
-        host.await_nothing_left()
+    lan.await_nothing_left()
 
 
 def test_an_engine_is_copied_once(lan: SshLan) -> None:
@@ -107,8 +106,7 @@ def test_the_doctor_looks_at_each_host_and_at_the_way_between(lan: SshLan) -> No
     code, out, _ = lan.run("doctor", "--from", "no-such-host.invalid", "--to", "nas")
     assert code == 1
     assert "define it in ~/.ssh/config" in out
-    for host in lan.hosts:
-        host.await_nothing_left()
+    lan.await_nothing_left()
 
 
 def test_the_other_version_of_ip_is_measured_at_the_same_interface(lan: SshLan) -> None:
@@ -185,8 +183,7 @@ def test_hosts_without_a_route_between_them_are_named(lan: SshLan, transport: st
     assert code == 1
     assert "error: pc1: connect to 10.99.2.2" in err
     assert "--address" in err
-    for host in lan.hosts:
-        host.await_nothing_left()
+    lan.await_nothing_left()
 
 
 def test_files_are_copied_to_a_server_on_a_remote_host(lan: SshLan) -> None:
@@ -225,8 +222,7 @@ def test_the_testbed_says_what_its_hosts_are(lan: SshLan, monkeypatch: pytest.Mo
         other.close()
         assert other.damage() is not None
         assert bed.damage() is None
-    for host in lan.hosts:
-        host.await_nothing_left()
+    lan.await_nothing_left()
 
 
 def test_the_configuration_of_the_user_holds(lan: SshLan) -> None:
@@ -247,8 +243,7 @@ def test_the_configuration_of_the_user_holds(lan: SshLan) -> None:
     raw = lan.trials(found["run"])[0]
     assert raw["setup"]["requests"]["requester"]["peer"] == nas.address
     assert not list(lan.folder.glob("own-*"))
-    for host in lan.hosts:
-        host.await_nothing_left()
+    lan.await_nothing_left()
 
 
 def test_a_server_that_shares_no_connection_is_measured_too(tmp_path: Path) -> None:
@@ -288,8 +283,7 @@ def test_iperf3_on_the_hosts_measures_next_to_lanlab(lan: SshLan) -> None:
     assert 0 < by_tool["iperf3"]["receiver_cpu_s"] < 5
     assert trial["setup"]["version at nas"].startswith("iperf 3")
     assert trial["receiver"]["command"][0].endswith("ssh")
-    for host in lan.hosts:
-        host.await_nothing_left()
+    lan.await_nothing_left()
 
 
 def test_iperf3_ends_when_lanlab_is_gone(lan: SshLan, monkeypatch: pytest.MonkeyPatch) -> None:

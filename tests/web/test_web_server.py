@@ -243,9 +243,14 @@ with open_store({str(place)!r}) as records, records.acquire_run(made.run.id):
     assert sorted(late_s)[len(late_s) // 2] < 10
 
 
-def test_a_removed_and_restored_store_is_shown(store: Path, tmp_path: Path) -> None:
-    place, away = tmp_path / "store.sqlite", tmp_path / "away.sqlite"
-    shutil.copy(store, place)
+@pytest.fixture
+def place(store: Path, tmp_path: Path) -> Path:
+    """A copy of the store, to be changed."""
+    return shutil.copy(store, tmp_path / "store.sqlite")
+
+
+def test_a_removed_and_restored_store_is_shown(place: Path, tmp_path: Path) -> None:
+    away = tmp_path / "away.sqlite"
     with serving(place) as server, events(server, f"run/{_SEARCH}/events") as found:
         next(data for name, data in found if name == "head")
         place.rename(away)
@@ -256,9 +261,7 @@ def test_a_removed_and_restored_store_is_shown(store: Path, tmp_path: Path) -> N
         assert next(data["done"] for name, data in found if name == "head") > 0
 
 
-def test_a_deleted_run_is_reported(store: Path, tmp_path: Path) -> None:
-    place = tmp_path / "store.sqlite"
-    shutil.copy(store, place)
+def test_a_deleted_run_is_reported(place: Path) -> None:
     with serving(place) as server, events(server, f"run/{_INTERRUPTED}/events") as found:
         next(data for name, data in found if name == "head")
         with open_store(str(place)) as records:
@@ -268,10 +271,8 @@ def test_a_deleted_run_is_reported(store: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_deleted_while_it_is_read_is_reported_as_deleted(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = tmp_path / "store.sqlite"
-    shutil.copy(store, place)
     real = Watch._look_at_run
 
     def delete_first(watch: Watch, head: RunHead, pages: list[Page], records: Store) -> None:
@@ -296,9 +297,7 @@ def test_a_run_that_is_deleted_while_it_is_read_is_reported_as_deleted(
         "UPDATE trial SET status = 'eaten' WHERE run_id = :run",
     ],
 )
-def test_a_bad_row_affects_only_its_run(store: Path, tmp_path: Path, change: str) -> None:
-    place = tmp_path / "store.sqlite"
-    shutil.copy(store, place)
+def test_a_bad_row_affects_only_its_run(place: Path, change: str) -> None:
     with contextlib.closing(sqlite3.connect(place)) as connection, connection:
         # Which keep lanlab's own trials from being changed.
         triggers = connection.execute(
@@ -327,9 +326,7 @@ def test_a_bad_row_affects_only_its_run(store: Path, tmp_path: Path, change: str
         assert "html" in next(data for name, data in good if name == "tables")
 
 
-def test_a_label_is_shown_and_follows_its_changes(store: Path, tmp_path: Path) -> None:
-    place = tmp_path / "store.sqlite"
-    shutil.copy(store, place)
+def test_a_label_is_shown_and_follows_its_changes(place: Path) -> None:
     with (
         serving(place) as server,
         events(server, "events") as listed,

@@ -13,9 +13,8 @@ from pydantic import ValidationError
 from trial_running import Pair, module_pair, opened_pair
 
 from lanlab.errors import EngineError
-from lanlab.performers import metrics_of
 from lanlab.report.trials.subject import subject
-from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome
+from lanlab.workloads import TrialOutcome
 from lanlab.workloads.echo.workload import EchoParameters
 from lanlab.workloads.option_words import by_option
 from lanlab.workloads.peers.peer import ECHO, parse_peer
@@ -28,13 +27,7 @@ GIVEN = {"message_size_bytes": 200, "requests": 50, "silence_s": 1, "warmup_s": 
 
 
 def measured(pair: Pair, peer: str, **given: Any) -> tuple[TrialOutcome, dict[str, float | int]]:
-    given = {**GIVEN, "peer": peer, **given}
-    outcome = pair.exchange("echo", **given)
-    if outcome.error is not None:
-        raise outcome.error
-    kind = WORKLOADS["echo"]
-    parameters = kind.Parameters.model_validate(given)
-    return outcome, metrics_of(kind, parameters, outcome, CounterChanges())
+    return pair.peer_trial("echo", **{**GIVEN, "peer": peer, **given})
 
 
 def failed(pair: Pair, peer: str, **given: Any) -> EngineError:

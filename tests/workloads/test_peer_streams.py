@@ -32,9 +32,8 @@ from trial_running import Pair, module_pair
 from waiting import PATIENCE_S
 
 from lanlab.errors import EngineError, LabError
-from lanlab.performers import metrics_of
 from lanlab.performers.program import Program, free_ports, wait_listening
-from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome
+from lanlab.workloads import TrialOutcome
 from lanlab.workloads.peers.peer import parse_peer
 from lanlab.workloads.stream.parameters import StreamParameters
 
@@ -49,12 +48,7 @@ SHORT = {"time_s": 0.3, "silence_s": 1}
 
 def measured(pair: Pair, peer: str, **given: Any) -> tuple[TrialOutcome, dict[str, float | int]]:
     given = {**TCP, **SHORT, "silence_s": 20, "peer": peer, "warmup_s": 0.1, **given}
-    outcome = pair.exchange("stream", **given)
-    if outcome.error is not None:
-        raise outcome.error
-    kind = WORKLOADS["stream"]
-    parameters = kind.Parameters.model_validate(given)
-    return outcome, metrics_of(kind, parameters, outcome, CounterChanges())
+    return pair.peer_trial("stream", **given)
 
 
 def failed(pair: Pair, peer: str, **given: Any) -> LabError:

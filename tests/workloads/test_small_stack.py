@@ -12,9 +12,7 @@ import pytest
 from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError
-from lanlab.performers import metrics_of
 from lanlab.studies.load import built_in_machines
-from lanlab.workloads import WORKLOADS, CounterChanges
 from lanlab.workloads.services.small_stack import PROFILES
 from lanlab.workloads.stream.parameters import StreamParameters
 
@@ -90,14 +88,9 @@ def over_small(pair: Pair, url: str, **given: Any) -> dict[str, Any]:
 
 
 def measured(pair: Pair, url: str, **given: Any) -> tuple[dict[str, Any], dict[str, float | int]]:
-    given = over_small(pair, url, **given)
-    outcome = pair.exchange("stream", **given)
-    if outcome.error is not None:
-        raise outcome.error
-    kind = WORKLOADS["stream"]
-    condition = kind.Parameters.model_validate(given)
+    outcome, metrics = pair.peer_trial("stream", **over_small(pair, url, **given))
     (result,) = outcome.results.values()
-    return result, metrics_of(kind, condition, outcome, CounterChanges())
+    return result, metrics
 
 
 def test_small_stack_and_kernel_count_the_same_bytes(pair: Pair) -> None:

@@ -88,6 +88,15 @@ class Pair:
         changes = counter_changes(before, self.bed.counters(), hosts)
         return finished(exchange, workload, changes, **parameters)
 
+    def peer_trial(self, workload: str, **parameters: Any) -> tuple[TrialOutcome, Metrics]:
+        """Run a trial that must not fail, of which only the source, or the requester, tells."""
+        exchange = self.exchange(workload, **parameters)
+        if exchange.error is not None:
+            raise exchange.error
+        kind = WORKLOADS[workload]
+        condition = kind.Parameters.model_validate(parameters)
+        return exchange, metrics_of(kind, condition, exchange, CounterChanges())
+
     def has_ipv6(self) -> bool:
         return all("ipv6" in host.addresses for host in self.bed.hosts)
 
