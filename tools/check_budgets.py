@@ -6,7 +6,8 @@ Check the CPU time of each file of Python tests, run by `make test`:
 TIMES has lines of seconds and file (tests/conftest.py). A file has 5 s; tests/slow_files.txt names
 the exceptions, bounded in number and sum, so that `make test` keeps its time. A slow machine needs
 more CPU time for everything: budgets grow by the median of what the exceptions needed of theirs. A
-file fails above 2.5 times its budget: beside other programs on its core, one may need twice its time.
+file fails above 2.5 times its budget: beside other programs on its core, one may need twice its
+time.
 """
 
 from __future__ import annotations
