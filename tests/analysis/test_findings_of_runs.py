@@ -352,7 +352,7 @@ def test_only_fitted_conditions_used_by_a_judgement_are_counted(
     data = RunData(tiny.run, tiny.trials, simulated.study)
     data.evidence = simulated
     monkeypatch.setattr(
-        "lanlab.analysis.simulation.run.fitted_conditions", lambda seen, numbers: fitted
+        "lanlab.analysis.simulation.run.fitted_conditions", lambda seen, numbers: {"v": fitted}
     )
     asked = [
         finding("value", at={"message_size_bytes": 500}, min=1.0),
@@ -396,6 +396,23 @@ def test_a_simulated_judgement_counts_fitted_conditions() -> None:
     assert not measured.is_simulated
     assert {one.fitted for one in measured.judgements} == {None}
     assert not any("simulation" in verdict_text(one) for one in measured.judgements)
+
+
+def test_a_value_fitted_under_another_load_is_not_fitted_to_the_finding() -> None:
+    """What is printed of the 486 is read under the highest load, the finding is of any."""
+    found = planned_run("milanovic-srbljic", "quick", where="simulated")
+    highest = max(int(one.parameters.get("rate_bps", 0)) for one in found.trials)
+    peaked = [
+        replace(one, metrics={**one.metrics, "goodput_bps": 1e6})
+        if one.parameters.get("rate_bps") == highest
+        else one
+        for one in found.trials
+    ]
+    asked = [one for one in findings_of(found.run) if one.id == "f2"]
+    for trials, how in ((found.trials, "to it"), (peaked, "to 1 of its 2 conditions")):
+        (judged,) = judge_run(asked, RunData(found.run, trials)).judgements
+        assert f"(model fitted {how})" in verdict_text(judged)
+        assert judged.is_fitted_to == (how == "to it")
 
 
 def test_missing_mechanisms_are_reported_with_contradicted_findings() -> None:

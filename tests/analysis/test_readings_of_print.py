@@ -99,6 +99,9 @@ def test_a_share_is_relative_to_the_link_capacity() -> None:
     (peak,) = read(shared, most, cell(120, 200, True, os="a"))
     assert (peak.simulated, peak.how) == (0.6, "share of the link at the peak")
     assert read(shared, cell(500, None, os="a")) == []
+    here = machines(reading=[{"value": "p", "at": {"load": 1}, "because": WHY}])
+    (there,) = read(shared, most, cell(99, 100, os="a", load=2), simulation=here)
+    assert (there.simulated, there.how) == (0.9, "share of the link in one condition")
 
 
 def ratio(**given: Any) -> PublishedValue:
@@ -180,7 +183,7 @@ def test_earlier_predictions_have_no_range_of_current_machines() -> None:
     assert (after.low, after.high) == (80, 95)
     assert (other.standing, other.baseline) == ("not fitted", None)
     simulated = {"goodput_bps": [cell(90, os="a"), cell(60, os="b")]}
-    assert fitted_names(published(*values), simulation, simulated) == {": os a"}
+    assert fitted_names(published(*values), simulation, simulated) == {"p": {": os a"}}
 
 
 def test_kept_accuracies_need_no_simulated_condition() -> None:

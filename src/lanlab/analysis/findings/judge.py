@@ -124,13 +124,18 @@ def _digits(finding: Finding, published: Published) -> dict[float, float]:
 def _with_fitted(verdicts: Verdicts, data: RunData) -> Verdicts:
     from lanlab.analysis.simulation.run import fitted_conditions
 
-    fitted = fitted_conditions(data.evidence, data.published)
+    by_value = fitted_conditions(data.evidence, data.published)
+    fitted = set().union(*by_value.values())
     simulation = data.study.simulation or Simulation()
     found = []
     for one in verdicts.judgements:
         own = {name for c in one.comparisons for name in c.comparison.conditions}
         known = replace(one, fitted=(len(own & fitted), len(own))) if own else one
-        found.append(replace(known, is_fitted_to=simulation.is_fitted_to(one.finding)))
+        stating = [by_value[value] for value in one.finding.stated_by if value in by_value]
+        # A value may be fitted under another load than that of the finding.
+        is_fitted_to = simulation.is_fitted_to(one.finding)
+        is_elsewhere = any(map(own.isdisjoint, stating))
+        found.append(replace(known, is_fitted_to=is_fitted_to and not is_elsewhere))
     return replace(verdicts, judgements=tuple(found), is_simulated=True)
 
 

@@ -238,6 +238,8 @@ def read_off(
             return None
         share, cell = max(shares, key=lambda one: (one[1].is_peak, one[0]))
         how = "share of the link at the peak" if cell.is_peak else "greatest share of the link"
+        if not wanted.keys() <= value.condition.keys():
+            how = "share of the link in one condition"
         return _accuracy(value, simulation, share, how, [cell])
     is_least = value.statistic == "minimum"
     cell = min(own, key=lambda one: one.sample.mean) if is_least else _greatest(own)
@@ -258,12 +260,12 @@ def _greatest(cells: Sequence[Cell]) -> Cell:
 
 def fitted_names(
     published: Published, simulation: Simulation, cells_of: Mapping[str, Sequence[Cell]]
-) -> frozenset[str]:
+) -> dict[str, set[str]]:
     """
-    Names of the simulated conditions whose published values were used for a fit. A value over
+    Names of the simulated conditions of each published value that was used for a fit. A value over
     several conditions, such as a maximum over stations, belongs to each of them.
     """
-    found = set()
+    found: dict[str, set[str]] = {}
     for value in (one for one in published.value if one.statistic in _READ):
         wanted, pair = _levels(value, simulation), ratio_of(value, published)
         levels = () if pair is None else (*pair.numerators, *pair.denominators)
@@ -271,8 +273,8 @@ def fitted_names(
         for cell in cells_of.get(value.metric, ()):
             is_fitted = standing_of(value.id, simulation, [cell.levels]) == "fitted"
             if is_fitted and any(_has(cell, side) for side in sides):
-                found.add(cell.name)
-    return frozenset(found)
+                found.setdefault(value.id, set()).add(cell.name)
+    return found
 
 
 def counts(found: Iterable[Accuracy]) -> tuple[int, ...]:

@@ -38,10 +38,10 @@ def held_out_of(data: RunData) -> list[Accuracy]:
     return with_others(kept, data.once(run_accuracies))
 
 
-def fitted_conditions(evidence: RunEvidence, published: Published) -> frozenset[str]:
-    """Names of the conditions of a simulated run with a fitted value, for any amount copied."""
+def fitted_conditions(evidence: RunEvidence, published: Published) -> dict[str, set[str]]:
+    """Names of the conditions of a simulated run by their fitted value, for any amount copied."""
     if evidence.study.simulation is None:
-        return frozenset()
+        return {}
     cells = simulated_cells(evidence, published, any_amount=True)
     return fitted_names(published, evidence.study.simulation, cells)
 
