@@ -99,13 +99,12 @@ def test_the_sentence_names_conditions_that_missed_the_goal() -> None:
     run, trials, study = ran(GOAL, WILD)
     (said,) = ending_sentences(RunData(run, trials, study))
     assert said == (
-        "Sweep: the goal, half a 95 % interval within 2.00 % of the mean, was reached by 1 of 2 "
-        "conditions, with 12 trials; not with the most trials allowed (20) in 1,000 B (33.6 %, "
-        "20 trials)."
+        "Sweep: 1 of 2 means are known within 2.00 % (95 %), after 12 trials; not after the most "
+        "trials allowed (20): 1,000 B (33.6 %, 20 trials)."
     )
     run, trials, study = ran(GOAL, DECEPTIVE)
     assert (
-        "not with the number planned from the first 3 trials in 1,000 B (12.8 %, 12 trials)"
+        "not after the number planned from the first 3 trials: 1,000 B (12.8 %, 12 trials)"
         in (ending_sentences(RunData(run, trials, study))[0])
     )
     run, trials, study = ran({"min": 4, "max": 4}, WILD)

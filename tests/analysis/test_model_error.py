@@ -80,7 +80,9 @@ def test_guesses_from_publications_are_judged_like_simulations() -> None:
     assert error_logs(guesses) == pytest.approx([-math.log(1.1)] * 4)
     assert all(one.is_inside for one in cross_validated(guesses))
     said = missed_sentence(found)
-    assert said.endswith(" from published values alone are right within a factor of 1.30.")
+    assert (
+        " from published values alone are right within a factor of 1.30: the simulation is" in said
+    )
     lacking = [replace(found[0], baseline=None), *found[1:]]
     assert by_print_alone(lacking) == [] and "values alone" not in missed_sentence(lacking)
 
@@ -113,7 +115,7 @@ def test_both_held_out_values_of_poo_and_tan_count_at_any_scale() -> None:
     ]
     run = planned_run("poo-tan", "tiny", where="simulated")
     said = missed_sentence(held_out_of(RunData(run.run, run.trials)))
-    assert said.startswith("At 2 published values that nothing was")
+    assert said.startswith("The simulation misses 2 published values")
 
 
 def test_nine_of_ten_published_values_lie_in_their_interval() -> None:
@@ -187,15 +189,17 @@ def test_the_sentence_states_count_and_spread_of_the_interval() -> None:
     # freedom is 2.7764: a factor of e^0.5007. Guesses are missed by 1.1 each: e^0.2646.
     found = held_out(0.1, -0.2, 0.3, 0.05, guess_ratio=1.1)
     assert missed_sentence(found) == (
-        "At 4 published values that nothing was fitted to, the model errs by up to 30 %: a value "
-        "is right within a factor of 1.65, a ratio of two within 2.03 (95 %). 4 of 4 lie in "
+        "The simulation misses 4 published values that had no part in the fit by up to 30 %. A "
+        "value is right within a factor of 1.65, a ratio of two within 2.03 (95 %). 4 of 4 lie in "
         "the interval that the others give. Estimates from published values alone are right within "
-        "a factor of 1.30."
+        "a factor of 1.30: the simulation is no better."
     )
     assert missed_sentence(found[1:2]) == (
-        "At 1 published value that nothing was fitted to, the model errs by up to 20 %. An "
-        "interval needs 4 such values."
+        "The simulation misses 1 published value that had no part in the fit by up to 20 %: too "
+        "few for an interval, which needs 4."
     )
+    better = held_out(0.1, -0.2, 0.3, 0.05, guess_ratio=2.0)
+    assert "no better" not in missed_sentence(better)
     assert missed_sentence([]).startswith("The model's error is unknown")
 
 
@@ -232,9 +236,9 @@ def test_each_metric_has_an_error_of_its_own_and_a_time_is_one_of_a_rate() -> No
     alone = [(one.low, one.high) for one in cross_validated(times)]
     assert [(one.low, one.high) for one in cross_validated([*times, *trips])] == alone
     said = missed_sentence([*times, *trips])
-    assert said.startswith("At 4 published values of elapsed time that nothing was fitted to, the")
-    assert "a value is right within a factor of 1.65" in said
-    assert "At 2 published values of round-trip time that nothing was fitted to, the model" in said
+    assert said.startswith("The simulation misses 4 published values of elapsed time that had no")
+    assert "A value is right within a factor of 1.65" in said
+    assert "The simulation misses 2 published values of round-trip time that had no part" in said
 
 
 def test_six_held_out_times_give_the_error_of_the_rate() -> None:

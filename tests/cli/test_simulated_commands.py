@@ -77,7 +77,10 @@ def test_a_prediction_compares_both_sides(lanlab: Lanlab) -> None:
     assert told["assumptions"][0].startswith(f"486dx2-nt4: interrupt_us {before_us:.6g} ")
     # What the model missed of what it was not fitted to bounds what the change is worth, also where
     # no such value is simulated.
-    assert "At 4 published values that nothing was fitted to" in told["model_error"]
+    assert (
+        "The simulation misses 4 published values that had no part in the fit"
+        in told["model_error"]
+    )
     rows = {(row["factors"]["host"], row["factors"]["rate_bps"]): row for row in told["conditions"]}
     slow, fast = rows["486dx2", 10_600_000], rows["celeron", 10_600_000]
     assert slow["ratio"] > 2 and slow["cause_before"] == "receiver's interrupts"

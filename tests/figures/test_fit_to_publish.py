@@ -336,7 +336,7 @@ def test_the_tails_of_a_violin_are_whole() -> None:
 def test_series_are_named_by_published_levels_before_titles() -> None:
     made = synthetic_run("brutman-mtcp", "tiny")
     loaded = load_study("brutman-mtcp")
-    figure = next(f for f in loaded.study.figure if f.title.startswith("FTP on the machines"))
+    figure = next(f for f in loaded.study.figure if f.title.startswith("FTP on all machines"))
     data = FigureData(RunData(*made.pair(), loaded.study, loaded.published), figure, made.pair()[1])
     found: list[Any] = [
         SimpleNamespace(experiment=of, factors={"machine": "386-40"})

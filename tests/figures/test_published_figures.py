@@ -249,7 +249,7 @@ def test_a_figure_of_deviations_does_not_say_that_no_spread_is_printed() -> None
 def test_numbers_drawn_differently_from_the_publication_are_noted() -> None:
     """2,048 KB/s were "~2MB/sec", and 1.15 was "15% better"."""
     caption = figures_of("brutman-mtcp")["ftp-goodput-bps"].chart.caption
-    assert "Put into KB/s: `~2MB/sec`." in caption
+    assert "Converted to KB/s: `~2MB/sec`." in caption
     assert "Put into" not in figures_of("brutman-mtcp")["ftp-elapsed-ns"].chart.caption
     for name in ("text-ratios", "text-shares"):
         chart = figures_of("milanovic-srbljic")[name].chart

@@ -142,8 +142,8 @@ def against_factor(data: FigureData) -> Chart:
 
 
 _TEXT = (
-    "The name of each curve says what limits it, and from where on something else does: there it "
-    "bends. Causes are read off how busy wire and processors were, and where frames were lost."
+    "The legend names what limits each curve, and where another limit takes over. Causes are read "
+    "off how busy wire and processors were, and where frames were lost."
 )
 
 

@@ -51,7 +51,7 @@ def goodput_over_time(data: FigureData) -> Chart:
         level = max(found)
         name = f"{'highest ' if len(found) > 1 else ''}{found[level]}"
         limits.insert(0, Limit(name, ((0.0, level), (last, level))))
-    said = "What arrived at the receiver in each step; what is counted begins after the warm-up."
+    said = "Bytes received in each step. The warm-up is not counted."
     if len(data.drawn_trials) > len(drawn):
         said += f" {len(drawn)} of {len(data.drawn_trials)} trials."
     return data.chart(

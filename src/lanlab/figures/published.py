@@ -168,7 +168,7 @@ class _Group:
         put = [v for v in self.values if not math.isclose(v.value, self.shown.shown(v.si))]
         if put:
             texts = ", ".join(dict.fromkeys(f"`{value.published}`" for value in put))
-            about.append(f"Put into {self.shown.unit}: {texts}.")
+            about.append(f"Converted to {self.shown.unit}: {texts}.")
         if any(one.trials for one in known):
             about.append(f"Intervals of 95 % from the printed trials. {_DOTS}")
         elif any(one.name == "95 %" for one in known):

@@ -11,8 +11,8 @@ from lanlab.figures.wording import quantity
 from lanlab.store import TrialRecord
 
 _SAID = (
-    "Mean response times of the stations over the mean of all: 1 and their standard deviation, the "
-    "station that was served fastest, and the one that was served slowest."
+    "Mean response time of the slowest and of the fastest station, divided by the mean of all "
+    "stations (1: equal service; its bar is the standard deviation of the stations)."
 )
 
 
@@ -64,9 +64,7 @@ def station_fairness(data: FigureData) -> Chart:
 
 #: Maximum number of bars, for the stations with the most errors.
 _MOST_STATIONS = 100
-_ERRORS_SAID = (
-    "Attempts that failed in all trials of all conditions, by the station that made them."
-)
+_ERRORS_SAID = "Failed attempts of each station, summed over all trials and conditions."
 
 
 def station_errors(data: FigureData) -> Chart:

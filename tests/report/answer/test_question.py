@@ -144,7 +144,7 @@ def test_each_metric_has_its_own_error() -> None:
     assert simulated.startswith(f"Simulated (within a factor of {factor}): ")
     assert simulated.endswith(
         f"; not known for round-trip time. On the simulated answer: throughput within a factor of "
-        f"{factor} (95 %, by {len(own)} published values that nothing was fitted to); the model's "
+        f"{factor} (95 %, by {len(own)} published values that had no part in the fit); the model's "
         "error of round-trip time is not known."
     )
 
@@ -153,7 +153,7 @@ def test_ip_versions_are_compared_at_the_same_size() -> None:
     (printed,) = question_answers(load_study("manford-kolahi"), [])
     assert printed.brief == (
         "Published (some means only): yes for throughput: up to 26 % lower (Windows XP, 384 "
-        "bytes); no for round-trip time: up to 3.0 times shorter (the least of each)."
+        "bytes); no for round-trip time: up to 3.0 times shorter (least values)."
     )
     rows = [[cell.text for cell in row][1:] for row in answer_tables([printed])[0].rows]
     assert [row[:1] + row[3:4] for row in rows if "Vista" in row[0]] == [

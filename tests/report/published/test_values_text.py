@@ -134,7 +134,7 @@ def test_the_fastest_protocol_is_judged_on_all_evidence(
     # The means differ by less than the model's error of times.
     assert (of_a_model.verdict, of_a_model.means) == ("undecided", "holds")
     assert verdict_text(of_a_model).endswith(
-        ": the means agree, but the model is right only within a factor of 2.24"
+        ": the means agree, but the model may err by a factor of 2.24"
     )
 
 

@@ -154,6 +154,7 @@ def _body_of(data: RunData, published: Published) -> Body:
         return Body("simulated", data.evidence, data.study, published, data)
     disturbed = sum(trial.is_disturbed for trial in data.counting)
     said = f"{disturbed} of {len(data.counting)} disturbed" if disturbed else ""
+    said = "all disturbed" if disturbed == len(data.counting) > 0 else said
     system = data.evidence.on_this_system()
     return Body("measured", system, data.study, published, data, said)
 
@@ -298,5 +299,5 @@ def _model_errors(asked: Sequence[Answer], body: Body) -> Iterator[str]:
     for metric, ask in {ask.metric: ask for ask in asked}.items():
         name, error = quantity(body.study, metric).name, _model_error(ask, body)
         values = counted(len(body.held_out_of(metric)), "published value")
-        known = f"{name} {error} (95 %, by {values} that nothing was fitted to)"
+        known = f"{name} {error} (95 %, by {values} that had no part in the fit)"
         yield known if error else f"the model's error of {name} is not known"

@@ -445,7 +445,7 @@ def _largest(
     varied = [key for key in one.levels if len({repr(at.levels.get(key)) for at in every}) > 1]
     where = [body.level_text(key, one.levels[key]) for key in varied]
     if one.end:
-        where.append(f"the {one.end} of each")
+        where.append(f"{one.end} values")
     most, of = "up to " if len(own) > 1 else "", _named(", ".join(where))
     if metric:
         of = f" with {_level_titles(ask, body)[1]}{of}"

@@ -150,7 +150,7 @@ def evidence_table(bodies: Sequence[Verdicts], only: Sequence[Finding] | None = 
         )
         for finding in (findings_in(bodies) if only is None else only)
     )
-    return Table("finding-evidence", "Findings by body of evidence", columns, rows)
+    return Table("finding-evidence", "Does each finding hold?", columns, rows)
 
 
 def findings_in(bodies: Sequence[Verdicts]) -> list[Finding]:

@@ -81,7 +81,7 @@ def verdict_text(judgement: Judgement) -> str:
 def _model_error(factor: float) -> str:
     if math.isinf(factor):
         return "the model's error is not known"
-    return f"the model is right only within a factor of {number(factor, 3)}"
+    return f"the model may err by a factor of {number(factor, 3)}"
 
 
 def margin_text(statement: Equivalent) -> str:

@@ -95,15 +95,15 @@ def _goal_sentence(
     of = {how: [one for one in ended if one.how == how] for how in HOW_ENDED}
     reached = of["reached"]
     text = (
-        f"{scaled.experiment.title}: the goal, half a 95 % interval within {percent(goal_ratio)} "
-        f"of the mean, was reached by {len(reached)} of {len(ended)} conditions"
+        f"{scaled.experiment.title}: {len(reached)} of {len(ended)} means are known within "
+        f"{percent(goal_ratio)} (95 %)"
     )
     if reached:
         counts = sorted({one.trials for one in reached})
-        text += f", with {' to '.join(map(str, sorted({counts[0], counts[-1]})))} trials"
+        text += f", after {' to '.join(map(str, sorted({counts[0], counts[-1]})))} trials"
     for how, words in (
-        ("most", f"not with the most trials allowed ({scaled.trials.max}) in"),
-        ("short", f"not with the number planned from the first {DECIDING_TRIALS} trials in"),
+        ("most", f"not after the most trials allowed ({scaled.trials.max}):"),
+        ("short", f"not after the number planned from the first {DECIDING_TRIALS} trials:"),
         ("given_up", "given up:"),
     ):
         named = [_ended_name(study, one) for one in of[how]]

@@ -61,7 +61,7 @@ def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
         Column("", "interval by the others held out", "by the others held out", rank=1),
         Column("error_ratio", "error", "error"),
         Column("baseline"),
-        Column("", "by print alone", "by print alone"),
+        Column("", "estimated from the publication", "estimated"),
         Column("skill", "skill", "skill"),
         Column("standing", "predicted or fitted", "predicted or fitted", is_number=False),
         Column("how", "read off as", "", is_number=False),
@@ -120,21 +120,22 @@ def missed_sentence(found: Sequence[Accuracy]) -> str:
 def _missed(found: Sequence[Accuracy], name: str) -> str:
     values = f"{counted(len(found), 'published value')}{f' of {name}' if name else ''}"
     worst = percent(max(abs(one.error_ratio) for one in found), 2)
-    said = f"At {values} that nothing was fitted to, the model errs by up to {worst}"
+    said = f"The simulation misses {values} that had no part in the fit by up to {worst}"
     half_log = model_error_log(found)
     if half_log is None:
-        return f"{said}. An interval needs {LEAST_HELD_OUT} such values."
+        return f"{said}: too few for an interval, which needs {LEAST_HELD_OUT}."
     checked = cross_validated(found)
     inside = sum(one.is_inside for one in checked)
     said += (
-        f": a value is right within a factor of {math.exp(half_log):.2f}, a ratio of two within "
+        f". A value is right within a factor of {math.exp(half_log):.2f}, a ratio of two within "
         f"{math.exp(ratio_error_log(half_log)):.2f} (95 %). {inside} of {len(checked)} lie in "
         "the interval that the others give."
     )
     by_print = model_error_log(by_print_alone(found))
     if by_print is not None:
         factor = f"{math.exp(by_print):.2f}"
-        said += f" Estimates from published values alone are right within a factor of {factor}."
+        said += f" Estimates from published values alone are right within a factor of {factor}"
+        said += ": the simulation is no better." if by_print <= half_log else "."
     return said
 
 
@@ -197,8 +198,8 @@ def _ends(one: Accuracy, low: float | None, high: float | None, study: Study) ->
 
 def _skill(one: Accuracy) -> Cell:
     if one.skill is None:
-        return EMPTY if one.baseline is None else Cell(None, "print alone is exact")
-    return Cell(one.skill, number(one.skill, 2) if one.skill > 0 else "no prediction")
+        return EMPTY if one.baseline is None else Cell(None, "the estimate is exact")
+    return Cell(one.skill, number(one.skill, 2) if one.skill > 0 else "no better than the estimate")
 
 
 def _shown(one: Accuracy, value: float, study: Study) -> str:
