@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from lanlab.figures.number_text import counted, number
+from lanlab.figures.number_text import counted, number, plain
 from lanlab.frozen import dataclass
 
 
@@ -286,25 +286,24 @@ class Chart:
                 continue
             least = min(series.points, key=lambda point: point.y)
             most = max(series.points, key=lambda point: point.y)
-            if self._is_plane and least is most:
-                parts.append(f"{series.name}: {least.y:.4g} at {least.x:.4g}.")
-                continue
-            what = "conditions" if self.cells is None else "intervals"
-            parts.append(
-                f"{series.name}: {len(series.points)} {what}, from {least.y:.4g} "
-                f"at {self._x_shown(least.x)} to {most.y:.4g} at {self._x_shown(most.x)}."
-            )
+            low, high = (f"{number(one.y)} at {self._x_text(one.x)}" for one in (least, most))
+            said = counted(len(series.points), "point" if self.cells is None else "interval")
+            said = f"{said}, from {low} to {high}" if low != high else f"{said}, {low}"
+            parts.append(f"{series.name}: {said}.")
         printed = [one for one in self.published if one.kind == "published"]
         if printed:
             names = ", ".join(published.name or "the study" for published in printed)
             parts.append(f"Published values are marked: {names}.")
         for name in self.band_names():
             total = sum(band.x_high - band.x_low for band in self.bands if band.name == name)
-            parts.append(f"Shaded: {name}, {total:.4g} {self.x.unit} in all.")
+            parts.append(f"Shaded: {name}, {number(total)} {self.x.unit} in all.")
         if len(printed) < len(self.published):
             kinds = {one.kind for one in self.published if one.kind != "published"}
             parts.append(f"Values {' and '.join(sorted(kinds))} are marked.")
         return " ".join(parts)
+
+    def _x_text(self, x: float) -> str:
+        return self.x.categories[round(x)] if self.x.categories else plain(x)
 
     def _x_shown(self, x: float) -> str | float:
         return self.x.categories[round(x)] if self.x.categories else x
