@@ -13,6 +13,7 @@ from lanlab.studies.load import known_studies, load_study
 from lanlab.studies.model import Study
 from lanlab.studies.published import PublishedValue
 from lanlab.studies.runs_on import study_on
+from lanlab.studies.scaling import at_scale
 from lanlab.workloads import WORKLOADS
 
 EXAMPLES = sorted(map(str, (Path(__file__).parents[2] / "examples").iterdir()))
@@ -207,3 +208,28 @@ def test_sweeps_of_milanovic_srbljic_end_at_1_2_times_the_limit_of_the_link() ->
             assert in_kb_per_s == pytest.approx(1.2 * limit_kb_per_s, rel=0.001)
             checked += 1
     assert checked == 4
+
+
+def _what_runs(study: Study, scale: str) -> set[tuple[object, ...]]:
+    """What a scale's title may tell of its experiments, of those that cross most levels."""
+    amounts = ("time_s", "messages", "requests", "readings_per_station", "bytes")
+    found = at_scale(study, scale)
+    most = {
+        (name, max(len(one.factors.get(name, ())) for one in found))
+        for name in ("message_size_bytes", "stations", "rate_bps")
+    }
+    timed = [one for one in found if one.experiment.search is None]
+    return most | {
+        (one.trials.min, one.trials.max, *map(one.parameters.get, amounts)) for one in timed
+    }
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_titles_of_scales_say_where_a_simulation_differs(name: str) -> None:
+    study = load_study(name).study
+    real, simulated = study_on(study, "real"), study_on(study, "simulated")
+    both = set(real.scale) & set(simulated.scale) - {"tiny"}
+    assert both
+    for scale in both:
+        differs = _what_runs(real, scale) != _what_runs(simulated, scale)
+        assert not differs or "simulated" in study.scale[scale].title, scale
