@@ -95,8 +95,14 @@ def engine() -> Iterator[Engine]:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def served(tmp_path: Path) -> Path:
+    """An empty directory to be served."""
     place = tmp_path / "served"
     place.mkdir()
-    (place / "letter").write_text("dear")
     return place
+
+
+@pytest.fixture
+def root(served: Path) -> Path:
+    (served / "letter").write_text("dear")
+    return served

@@ -35,11 +35,9 @@ def _resident_kib(pid: int) -> int:
 
 @pytest.mark.parametrize("carrier", _MOST_KIB)
 def test_a_session_takes_no_more_memory_than_its_messages_need(
-    cable: tuple[Namespace, Namespace], tmp_path: Path, carrier: str
+    cable: tuple[Namespace, Namespace], tmp_path: Path, served: Path, carrier: str
 ) -> None:
     here, there = cable
-    served = tmp_path / "served"
-    served.mkdir()
     service = ["ncp"] if carrier == "ncp" else ["smb1", "--carrier", carrier]
     argv = ["--service", *service, "--interface", "right", str(served), "--write", "--quiet"]
     with serving(*argv, prefix=there.command_prefix) as (server, said):

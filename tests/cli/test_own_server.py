@@ -13,14 +13,12 @@ from lanlab.testbeds.servers import listening
 
 @pytest.mark.parametrize("command", ["copy", "stations"])
 def test_processor_time_of_a_local_server_is_attributed_to_it(
-    command: str, lanlab: Lanlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, lanlab: Lanlab, served: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
-    root = tmp_path / "served"
-    root.mkdir()
     files = ("200x20kB",) if command == "copy" else ()
     more = () if command == "copy" else ("--stations", "2", "--readings", "300")
-    with Engine("server", [engine_path()]) as engine, Served(engine, "webdav", root) as (url, _):
+    with Engine("server", [engine_path()]) as engine, Served(engine, "webdav", served) as (url, _):
         said = lanlab(command, *files, url, *more, "--trials", "1", "--json")
 
     assert said.code == 0, said.err
@@ -33,13 +31,11 @@ def test_processor_time_of_a_local_server_is_attributed_to_it(
 
 
 def test_a_local_server_with_hidden_processes_is_reported(
-    lanlab: Lanlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lanlab: Lanlab, served: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
     monkeypatch.setattr(listening, "_processes_with", lambda inodes: (set(), True))
-    root = tmp_path / "served"
-    root.mkdir()
-    with Engine("server", [engine_path()]) as engine, Served(engine, "webdav", root) as (url, _):
+    with Engine("server", [engine_path()]) as engine, Served(engine, "webdav", served) as (url, _):
         said = lanlab("copy", "5x20kB", url, "--trials", "1", "--json")
 
     assert said.code == 0, said.err

@@ -31,11 +31,9 @@ def serving_at(
 
 
 def test_a_client_on_the_wire_writes_if_permitted_and_its_frames_are_captured(
-    cable: tuple[Namespace, Namespace], tmp_path: Path
+    cable: tuple[Namespace, Namespace], tmp_path: Path, served: Path
 ) -> None:
     here, there = cable
-    served = tmp_path / "served"
-    served.mkdir()
     pcap = tmp_path / "frames.pcap"
     with serving_at(there, served, "--name", "cncfiles", "--write") as (server, said):
         assert said["address"] == "smb1+nbf://lanlab@CNCFILES/lanlab"
@@ -81,11 +79,9 @@ def test_a_client_on_the_wire_writes_if_permitted_and_its_frames_are_captured(
 
 
 def test_what_is_served_is_read_only_by_default(
-    cable: tuple[Namespace, Namespace], tmp_path: Path
+    cable: tuple[Namespace, Namespace], tmp_path: Path, served: Path
 ) -> None:
     here, there = cable
-    served = tmp_path / "served"
-    served.mkdir()
     with serving_at(there, served) as (_, said):
         assert said["serving"].endswith("(read-only)")
         assert said["address"] == "smb1+nbf://lanlab@LANLAB/lanlab"

@@ -34,11 +34,9 @@ def drip(relay: Relay, after: int) -> None:
 
 
 @contextmanager
-def dripping(engine: Engine, service: str, tmp_path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+def dripping(engine: Engine, service: str, served: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
     """A server that drips while the block lasts: its URL, and options to trust it."""
-    root = tmp_path / "served"
-    root.mkdir()
-    with Served(engine, service, root) as (url, trust), Relay(url) as relay:
+    with Served(engine, service, served) as (url, trust), Relay(url) as relay:
         drip(relay, 300_000)
         yield relay.url, () if trust is None else ("--trust", trust)
         relay.back = lambda octets, _: octets
@@ -46,9 +44,9 @@ def dripping(engine: Engine, service: str, tmp_path: Path) -> Iterator[tuple[str
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_server_that_sends_single_bytes_times_out(
-    lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
+    lanlab: Lanlab, engine: Engine, served: Path, service: str
 ) -> None:
-    with dripping(engine, service, tmp_path) as (url, trusted):
+    with dripping(engine, service, served) as (url, trusted):
         said = lanlab(
             *("copy", "1x20MB", url, "--download", *trusted),
             *("--trials", "1", "--retries", "1", "--timeout", "1"),
@@ -61,9 +59,9 @@ def test_a_server_that_sends_single_bytes_times_out(
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_stations_at_a_trickling_server_time_out(
-    lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
+    lanlab: Lanlab, engine: Engine, served: Path, service: str
 ) -> None:
-    with dripping(engine, service, tmp_path) as (url, trusted):
+    with dripping(engine, service, served) as (url, trusted):
         said = lanlab(
             *("stations", url, "--stations", "2", "--time", "1", "--size", "64k", *trusted),
             *("--trials", "1", "--retries", "1", "--timeout", "1"),
@@ -73,12 +71,10 @@ def test_stations_at_a_trickling_server_time_out(
 
 @pytest.mark.parametrize("service", ["sftp", "nfs", "webdav"])
 def test_stations_that_take_too_long_are_given_up(
-    lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
+    lanlab: Lanlab, engine: Engine, served: Path, service: str
 ) -> None:
-    root = tmp_path / "served"
-    root.mkdir()
     over = threading.Event()
-    with Served(engine, service, root) as (url, trust), Relay(url) as relay:
+    with Served(engine, service, served) as (url, trust), Relay(url) as relay:
 
         def back(octets: bytes, before: int) -> bytes:
             # Files are there, and stations work.
@@ -96,23 +92,21 @@ def test_stations_that_take_too_long_are_given_up(
     assert said.code == 1, said
     assert "not done within 3 s" in said.err
     assert "`--longest`" in said.err
-    left = [path.name for path in root.iterdir()]
+    left = [path.name for path in served.iterdir()]
     assert not left or f"`{left[0]}`" in said.err
 
 
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("way", ["upload", "download"])
 def test_a_slow_link_does_not_time_out(
-    lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str, way: str
+    lanlab: Lanlab, engine: Engine, served: Path, service: str, way: str
 ) -> None:
-    root = tmp_path / "served"
-    root.mkdir()
 
     def slow(octets: bytes, before: int) -> bytes:
         time.sleep(len(octets) / 100_000)
         return octets
 
-    with Served(engine, service, root) as (url, trust), Relay(url) as relay:
+    with Served(engine, service, served) as (url, trust), Relay(url) as relay:
         relay.there = relay.back = slow
         trusted = () if trust is None else ("--trust", trust)
         ways = ("--download",) if way == "download" else ()
@@ -125,11 +119,8 @@ def test_a_slow_link_does_not_time_out(
 
 @pytest.mark.parametrize("way", ["upload", "download"])
 def test_a_copy_that_takes_too_long_is_given_up(
-    lanlab: Lanlab, engine: Engine, tmp_path: Path, way: str
+    lanlab: Lanlab, engine: Engine, root: Path, way: str
 ) -> None:
-    root = tmp_path / "served"
-    root.mkdir()
-    (root / "letter").write_text("dear")
     with Served(engine, "webdav", root) as (url, _), Relay(url) as relay:
 
         def slow(octets: bytes, before: int) -> bytes:

@@ -241,11 +241,9 @@ def test_unsupported_options_are_refused(lanlab: Lanlab, options: str, expected:
 
 @_CARRIERS
 def test_a_directory_is_served_to_a_client_on_the_wire(
-    cable: tuple[Namespace, Namespace], tmp_path: Path, carrier: str
+    cable: tuple[Namespace, Namespace], tmp_path: Path, served: Path, carrier: str
 ) -> None:
     here, there = cable
-    served = tmp_path / "served"
-    served.mkdir()
     argv = ["--service", "smb1", "--carrier", carrier, "--interface", "right"]
     # The client finds what the server was given.
     argv += [] if carrier == "spp" else ["--ipx-framing", "snap", "--ipx-network", "7"]
@@ -267,11 +265,9 @@ def test_a_directory_is_served_to_a_client_on_the_wire(
 
 
 def test_a_netware_server_is_listed_and_found_by_name_or_as_the_nearest(
-    cable: tuple[Namespace, Namespace], tmp_path: Path
+    cable: tuple[Namespace, Namespace], tmp_path: Path, served: Path
 ) -> None:
     here, there = cable
-    served = tmp_path / "served"
-    served.mkdir()
     argv = ["--service", "ncp", "--interface", "right", str(served), "--name", "cncfiles"]
     with serving(*argv, "--share", "vol1", "--write", prefix=there.command_prefix) as (
         server,
