@@ -13,6 +13,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from programs import begun
 from raw_engine import Line, RawEngine, run_echo, run_stream
 from waiting import await_end
 
@@ -135,14 +136,8 @@ sys.stdin.readline()
 
 
 def test_engines_of_a_killed_driver_end() -> None:
-    driver = subprocess.Popen(
-        [sys.executable, "-c", DRIVER, str(Path(__file__).parent)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert driver.stdout is not None
-    pids = json.loads(driver.stdout.readline())
+    driver, said = begun([sys.executable, "-c", DRIVER, Path(__file__).parent])
+    pids = json.loads(said)
     assert all(Path(f"/proc/{pid}").exists() for pid in pids)
     driver.kill()
     driver.communicate()

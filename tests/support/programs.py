@@ -1,4 +1,4 @@
-"""Programs that tests run to their end."""
+"""Programs that tests run to their end, or talk to."""
 
 import subprocess
 from collections.abc import Sequence
@@ -15,3 +15,12 @@ def ran(
     return subprocess.run(
         words, capture_output=True, text=True, check=check, timeout=timeout, **options
     )
+
+
+def begun(argv: Sequence[object], **options: Any) -> tuple[subprocess.Popen[str], str]:
+    """A program that is there, by the first line that it said: it is talked to by pipes."""
+    words = [str(word) for word in argv]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, **options)
+    assert process.stdout is not None
+    return process, process.stdout.readline()

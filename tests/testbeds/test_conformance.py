@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 from missing import missing
+from programs import begun
 from ssh_hosts import SshLan, ssh_lan
 from testbed_peers import (
     Server,
@@ -163,15 +164,8 @@ def counters_of(bed: Bed) -> Counters:
 
 
 def start_child(case: Case) -> subprocess.Popen[str]:
-    child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, *map(str, case[:4])],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert child.stdout is not None
-    assert child.stdout.readline() == "open\n"
+    child, said = begun([sys.executable, "-c", CHILD, *case[:4]], stderr=subprocess.PIPE)
+    assert said == "open\n"
     return child
 
 

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from programs import begun
 from testbed_opening import Open
 from testbed_peers import marked_by, reaches
 from waiting import until
@@ -178,12 +179,8 @@ s.bind(("eth0", 0))
 to, own = bytes.fromhex("027700000002"), bytes.fromhex("027700000001")
 s.send(to + own + b"\\x81\\x00\\x00\\x07\\x88\\xb5" + b"in a VLAN" + bytes(60))
 """
-    listener = subprocess.Popen(
-        [*bed.hosts[1].command_prefix, sys.executable, "-c", listen],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert listener.stdout is not None and listener.stdout.readline() == "there\n"
+    listener, said = begun([*bed.hosts[1].command_prefix, sys.executable, "-c", listen])
+    assert said == "there\n"
     subprocess.run([*bed.hosts[0].command_prefix, sys.executable, "-c", send], check=True)
     said, _ = listener.communicate(timeout=20)
     assert said == "83 7\n"

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import begun
 from testbed_opening import Open
 from testbed_peers import marked_by
 from waiting import PATIENCE_S, await_end
@@ -36,11 +37,8 @@ sys.stdin.readline()
 
 
 def start(code: str) -> subprocess.Popen[str]:
-    child = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert child.stdout is not None
-    assert child.stdout.readline() == "open\n"
+    child, said = begun([sys.executable, "-c", code])
+    assert said == "open\n"
     return child
 
 

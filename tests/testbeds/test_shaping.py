@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 import pytest
 from missing import missing
-from programs import ran
+from programs import begun, ran
 from testbed_opening import Open
 
 from lanlab.addresses import ip_family
@@ -128,13 +128,7 @@ def blasted(bed: Bed, version: int, size: int) -> Goodput:
     """Goodput by UDP; sender, interfaces and receiver count the same."""
     sender, receiver = bed.hosts
     address = receiver.addresses[ip_family(version)]
-    sink = subprocess.Popen(
-        [*receiver.command_prefix, sys.executable, "-c", GOODPUTS + SINK, address],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert sink.stdout is not None
-    sink.stdout.readline()
+    sink, _ = begun([*receiver.command_prefix, sys.executable, "-c", GOODPUTS + SINK, address])
     before = bed.counters()
     blast = ran(
         [*sender.command_prefix, sys.executable, "-c", BLAST, address, str(size), "0.8"], check=True
@@ -224,13 +218,8 @@ print(goodputs(seen))
 
 def by_tcp(bed: Bed) -> Goodput:
     address = bed.hosts[1].addresses["ipv4"]
-    sink = subprocess.Popen(
-        [*bed.hosts[1].command_prefix, sys.executable, "-c", GOODPUTS + TCP_SINK, address],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert sink.stdout is not None
-    sink.stdout.readline()
+    prefix = bed.hosts[1].command_prefix
+    sink, _ = begun([*prefix, sys.executable, "-c", GOODPUTS + TCP_SINK, address])
     subprocess.run(
         [*bed.hosts[0].command_prefix, sys.executable, "-c", TCP_SENDER, address, "1.3"], check=True
     )

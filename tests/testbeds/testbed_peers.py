@@ -6,13 +6,12 @@ import contextlib
 import json
 import os
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from programs import ran
+from programs import begun, ran
 
 from lanlab.addresses import AddressFamily
 from lanlab.testbeds import process_leftovers
@@ -82,15 +81,9 @@ def python_on(host: Host) -> str:
 class Server:
     def __init__(self, host: Host) -> None:
         python, addresses = python_on(host), json.dumps(ip_addresses(host))
-        self.process = subprocess.Popen(
-            command_on(host, python, "-c", SERVER, addresses),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
+        self.process, said = begun(command_on(host, python, "-c", SERVER, addresses))
         #: Version, socket kind, address and port of each.
-        self.ports: list[Any] = json.loads(self.process.stdout.readline())
+        self.ports: list[Any] = json.loads(said)
 
     def __enter__(self) -> Server:
         return self

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from missing import missing
+from programs import begun
 from server_clients import CASES, Case, folder_for_all, require
 from waiting import ENDS, await_end
 
@@ -138,15 +139,8 @@ def test_an_ended_lanlab_leaves_nothing(
     private: Path,
     end: Callable[[subprocess.Popen[str]], None],
 ) -> None:
-    child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, bed_name, case.server, case.service, str(served)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert child.stdout is not None
-    told = child.stdout.readline()
+    argv = [sys.executable, "-c", CHILD, bed_name, case.server, case.service, served]
+    child, told = begun(argv, stderr=subprocess.PIPE)
     assert told, child.communicate()[1]
     pids = [int(word) for word in told.strip("[]\n").split(",")]
     assert len(pids) > 1
