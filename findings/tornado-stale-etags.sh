@@ -11,7 +11,7 @@
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
 cd "$here"
-python3 -m venv v && v/bin/pip -qq install --no-compile tornado==6.6.1 aiohttp==3.13.2
+python3 -m venv v && v/bin/pip -qq install --no-compile tornado==6.6.1 aiohttp==3.14.5
 mkdir files
 v/bin/python - <<'PYTHON'
 import asyncio
