@@ -148,11 +148,9 @@ def test_failed_trials_and_missing_metrics_are_not_drawn() -> None:
 
 
 def test_a_description_has_plain_numbers() -> None:
-    points = (Point(1.0, 115_667.0), Point(2.0, 107_115.0), Point(4.35e-5, 21.04))
+    points = (Point(1.0, 115_667.0), Point(2.0, 107_115.0), Point(4.35e-5, 21.0))
     chart = Chart("Load", Axis("time", "s"), Axis("rate", "/s"), (Series("one", points),))
-    said = (
-        "Load. rate (/s) against time (s). one: 3 points, from 21.04 at 0.000044 to 115,667 at 1."
-    )
+    said = "Load. rate (/s) against time (s). one: 3 points, from 21 at 0.0000435 to 115,667 at 1."
     assert chart.description() == said
     alone = Chart("Load", Axis("time", "s"), Axis("rate", "/s"), (Series("one", points[:1]),))
     assert alone.description().endswith("one: 1 point, 115,667 at 1.")

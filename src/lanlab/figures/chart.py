@@ -11,8 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from lanlab.figures.number_text import counted, number, plain
+from lanlab.figures.number_text import counted, number
 from lanlab.frozen import dataclass
+
+
+def _text(value: str | float) -> str:
+    text = value if isinstance(value, str) else number(value)
+    return text.rstrip("0").rstrip(".") if "." in text and text != value else text
 
 
 @dataclass(frozen=True)
@@ -286,24 +291,20 @@ class Chart:
                 continue
             least = min(series.points, key=lambda point: point.y)
             most = max(series.points, key=lambda point: point.y)
-            low, high = (f"{number(one.y)} at {self._x_text(one.x)}" for one in (least, most))
-            said = counted(len(series.points), "point" if self.cells is None else "interval")
-            said = f"{said}, from {low} to {high}" if low != high else f"{said}, {low}"
-            parts.append(f"{series.name}: {said}.")
+            low, high = (f"{_text(p.y)} at {_text(self._x_shown(p.x))}" for p in (least, most))
+            ends = low if low == high else f"from {low} to {high}"
+            parts.append(f"{series.name}: {counted(len(series.points), 'point')}, {ends}.")
         printed = [one for one in self.published if one.kind == "published"]
         if printed:
             names = ", ".join(published.name or "the study" for published in printed)
             parts.append(f"Published values are marked: {names}.")
         for name in self.band_names():
             total = sum(band.x_high - band.x_low for band in self.bands if band.name == name)
-            parts.append(f"Shaded: {name}, {number(total)} {self.x.unit} in all.")
+            parts.append(f"Shaded: {name}, {_text(total)} {self.x.unit} in all.")
         if len(printed) < len(self.published):
             kinds = {one.kind for one in self.published if one.kind != "published"}
             parts.append(f"Values {' and '.join(sorted(kinds))} are marked.")
         return " ".join(parts)
-
-    def _x_text(self, x: float) -> str:
-        return self.x.categories[round(x)] if self.x.categories else plain(x)
 
     def _x_shown(self, x: float) -> str | float:
         return self.x.categories[round(x)] if self.x.categories else x
