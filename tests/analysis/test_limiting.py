@@ -162,6 +162,23 @@ def test_an_adapter_below_the_rate_of_its_link_fills_the_wire_earlier() -> None:
     assert limited(hosts, ports, "client", adapter_rate_ratio=0.5) == "wire"
 
 
+@pytest.mark.parametrize(
+    ("wire_s", "receiver_s", "arrived", "cause"),
+    [
+        (0.2, 0.99, 0.99, "sending rate"),
+        (0.2, 0.99, 0.98, "receiver's processor"),
+        (0.99, 0.2, 1.0, "sending rate"),
+        (0.99, 0.2, 0.98, "wire"),
+    ],
+)
+def test_nothing_limits_a_paced_stream_of_which_all_arrives(
+    wire_s: float, receiver_s: float, arrived: float, cause: str
+) -> None:
+    ports = [port(1_200_000, wire_s), port(60_000, 0.1)]
+    trial = trial_of([host(0.2), host(receiver_s)], ports, "sender", work={"rate": 8000})
+    assert limiting(replace(trial, metrics={"goodput_ratio": arrived})) == cause
+
+
 def test_shares_are_of_the_time_in_which_data_was_sent() -> None:
     """Of a warm-up of 1 s and of 3 s that count."""
     hosts, ports = [host(3.7), host(0.1)], [port(10, 0.4), port(10, 0.1)]

@@ -54,6 +54,9 @@ def limiting(trial: TrialRecord) -> str | None:
         interrupts = receiver["interrupt_ns"] / active_ns
         why = "interrupts" if interrupts > 0.5 * busy[1] else "processor"
         return f"receiver's {why}" if busy[1] >= BUSY_RATIO else place
+    if is_paced and trial.metrics.get("goodput_ratio", 0.0) >= 1 - LOST_RATIO:
+        # All arrived as it was sent: what is nearly busy limits nothing yet.
+        return "sending rate"
     if wire >= BUSY_RATIO and wire >= busy[0]:
         return "wire"
     if busy[0] >= BUSY_RATIO:
