@@ -115,6 +115,28 @@ def test_intervals_of_different_width_are_merged() -> None:
     assert sum(one.lost_messages for one in found) == 2 * sum(COUNTS[8_000_000][1])
 
 
+def test_losses_are_not_known_while_the_receiver_is_behind() -> None:
+    """It read 3 of 100 messages of each interval in order, and at the end learned of all others."""
+    _, (trial, *_), _ = scan()
+    rows = [[place * MS, MS, 3, 0] for place in range(9)] + [[9 * MS, MS, 3, 970]]
+
+    def losses(rows: list[list[int]]) -> list[int]:
+        told = {"intervals": {"losses_over_time": rows}}
+        found = losses_over_time([replace(trial, raw={"receiver": told})])
+        return [one.start_ns // MS for one in found]
+
+    assert losses(rows) == []
+    assert losses([[place * MS, MS, 3, 97] for place in range(10)]) == list(range(10))
+    assert losses([*rows[:2], *([at * MS, MS, 3, 97] for at in range(2, 9)), rows[9]]) != []
+
+
+def test_a_row_whose_losses_are_not_known_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(COUNTS, 8_000_000, ([0, 0, 0, 10], [0, 0, 0, 310]))
+    found = chart()
+    assert [len(row.points) for row in found.series] == [3, 4, 0]
+    assert "was behind" in found.caption
+
+
 def test_too_many_intervals_are_merged() -> None:
     _, (trial, *_), _ = scan()
     rows = [[place * MS, MS, 10, 1] for place in range(1200)]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lanlab.analysis.links.wires import wire_at
 from lanlab.analysis.traffic.loss_over_time import (
+    LOSSES,
     IntervalLoss,
     common_width_ns,
     losses_over_time,
@@ -65,9 +66,12 @@ def goodput_over_time(data: FigureData) -> Chart:
     )
 
 
+_LEAST_STEPS = 3
+
+
 def _of_several(series: Iterable[Series]) -> list[Series]:
-    """Series without those of a single step, which shows nothing over time."""
-    return [one for one in series if len(one.points) > 1]
+    """Series without those of a few steps, which show nothing over time."""
+    return [one for one in series if len(one.points) >= _LEAST_STEPS]
 
 
 def _drawn(
@@ -195,7 +199,7 @@ _VIEWS: Mapping[str, tuple[Axis, _Lines]] = {
         },
     ),
     "retransmissions": (
-        Axis("segments sent again", "segments"),
+        Axis("segments sent again", ""),
         {"sent again": lambda sample: float(sample.retransmitted_segments)},
     ),
 }
@@ -253,10 +257,13 @@ def loss_over_time_and_rate(data: FigureData) -> Chart:
     an interval of time over all trials of the condition. Intervals without expected messages have
     no cell.
     """
-    own = [trial for trial in data.drawn_trials if rate_factor(trial)]
+    own = [trial for one in data.drawn_conditions for trial in one.counted if rate_factor(trial)]
     width_ns = common_width_ns(own)
     found = _loss_rows(data, own, width_ns)
-    said = "All trials of a condition are joined. A lost message counts when it was due."
+    said = (
+        "All trials of a condition are joined. A lost message counts when it was due. Not known: "
+        "the receiver was behind and counted messages of other intervals, or none."
+    )
     others = {key for trial in own for key in trial.factors if key != rate_factor(trial)}
     return data.chart(
         TIME,
@@ -290,12 +297,12 @@ def _loss_rows(data: FigureData, own: Sequence[TrialRecord], width_ns: int) -> l
     placed.sort(key=lambda one: one[:2])
     rows = []
     for _, _, factors_, trials in placed:
-        ways = {role: losses_over_time(trials, role, width_ns) for role in _WAYS}
-        is_both = all(ways.values())
-        for role, losses in ways.items():
+        is_both = any(LOSSES.of(trial, REVERSE_RECEIVER) for trial in trials)
+        for role in _WAYS:
+            losses = losses_over_time(trials, role, width_ns)
             words = data.called(factors_)
             name = f"{words}, {_WAYS[role]}" if is_both else words
-            if losses:
+            if any(LOSSES.of(trial, role) for trial in trials):
                 rows.append(Series(name, tuple(_cell(name, one) for one in losses), kind="cells"))
     return rows
 

@@ -16,6 +16,8 @@ from lanlab.store.series import Column
 
 RATES = ("rate_bps", "rate_messages_per_s")
 _MOST_INTERVALS = 60
+#: Messages more or less in an interval that an even rate can have.
+_FEW = 3
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,8 @@ def losses_over_time(
     trials: Sequence[TrialRecord], role: str = RECEIVER, width_ns: int | None = None
 ) -> list[IntervalLoss]:
     """
-    The losses of several trials, added by interval. Intervals without expected messages are
-    omitted, because nothing is known of them.
+    The losses of several trials, added by interval. Intervals of which nothing is known are
+    omitted: a receiver that is behind counts messages that were sent in other intervals, or none.
 
     Args:
         trials: Trials of one condition.
@@ -62,7 +64,11 @@ def losses_over_time(
             cell = own.setdefault(start_ns // width_ns, [0, 0])
             cell[0] += messages + lost
             cell[1] += lost
+        # A stream is sent at an even rate.
+        sent = sum(expected for expected, _ in own.values()) / (1 + max(own, default=0))
         for place, (expected, lost) in own.items():
+            if abs(expected - sent) > sent / 2 + _FEW:
+                continue
             cell = sums.setdefault(place, [0, 0, 0])
             cell[0] += expected
             cell[1] += lost
