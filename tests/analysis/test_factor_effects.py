@@ -88,9 +88,9 @@ def test_interactions_of_factors_are_reported(swapped: PlannedRun) -> None:
 
     said = sentences(swapped.run, swapped.trials, swapped.published)
     assert said[0] == (
-        "With all else equal, throughput differs by a factor of 3.67 by hardware (1.50 to 9.00 by "
-        "condition), 3.00 by software (in every condition), 1.25 by network (in every condition) "
-        "and 1.00 by adapter (in every condition)."
+        "Simulated, all else equal, throughput differs by a factor of 3.67 by hardware (1.50 to "
+        "9.00 by condition), 3.00 by software (in every condition), 1.25 by network (in every "
+        "condition) and 1.00 by adapter (in every condition)."
     )
     small = [f"{operation}, 0.75 kbyte, {count}" for operation in ("read", "write") for count in
              ("1 station", "15 stations")]  # fmt: skip
@@ -256,3 +256,10 @@ def test_a_scale_of_simulated_experiments_is_refused_on_real_hosts() -> None:
     with pytest.raises(UsageError, match="has only simulated experiments at scale `factors`"):
         study_on(study, "real", "factors")
     assert "factors" not in study_on(study, "real").scale
+
+
+def test_adapters_that_are_no_factor_are_held() -> None:
+    """Brutman's Pentium has a faster adapter than his PCjr, so not only the machine varies."""
+    study = study_on(load_study("brutman-mtcp").study, "simulated", "quick")
+    kept = crossed_experiments(study, "quick")
+    assert [one.experiment.id for one in kept] == ["speed-test-xircom-simulated"]

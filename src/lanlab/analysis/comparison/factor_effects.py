@@ -62,10 +62,18 @@ class FactorEffects:
 
 def crossed_experiments(study: Study, scale: str) -> list[ExperimentAtScale]:
     """The experiments at a scale that together cross two or more factors. Factors that are
-    parameters of a workload do not count.
+    parameters of a workload do not count. Of experiments that differ in anything else, such as an
+    adapter that is no factor of them, those with most levels.
     """
-    found = [one for one in at_scale(study, scale) if len(_placing(one)) > 1]
-    return found if len(_varied(found)) > 1 else []
+    alike: dict[str, list[ExperimentAtScale]] = {}
+    for one in at_scale(study, scale):
+        if len(_placing(one)) > 1:
+            fixed = sorted(
+                (key, at) for key, at in one.placing({}).items() if key not in one.factors
+            )
+            alike.setdefault(repr(fixed), []).append(one)
+    crossed = [own for own in alike.values() if len(_varied(own)) > 1]
+    return max(crossed, key=lambda own: sum(map(len, _varied(own).values())), default=[])
 
 
 def factor_effects(data: RunData) -> FactorEffects | None:

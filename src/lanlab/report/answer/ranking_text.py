@@ -247,7 +247,7 @@ def factor_effects_sentences(data: RunData) -> list[str]:
     if math.isinf(factor):
         error = f"the model's error of {shown} is not known"
     return [
-        f"With all else equal, {shown} differs by a factor of {joined(spreads)}.",
+        f"Simulated, all else equal, {shown} differs by a factor of {joined(spreads)}.",
         _deciding(data.study, found),
         *(_factor(data.study, found, one) for one in found.overall),
         f"These are simulated means: {error}.",
