@@ -202,11 +202,11 @@ def test_two_part_names_wrap_before_they_tilt() -> None:
 
 
 def test_a_limit_far_above_is_in_the_caption_and_hides_nothing() -> None:
-    far, near = Limit("link limit", ((0, 1155), (1, 1155))), Limit("near", ((0, 40), (1, 40)))
+    far, near = Limit("link limit", ((0, 115), (1, 115))), Limit("near", ((0, 40), (1, 40)))
     chart = Chart("t", SIZE, RATE, (line("a", point(1, 20), point(2, 21)),), limits=(far, near))
     shown = without_far_limits(chart)
     assert shown.limits == (near,)
-    assert f"Too far above to be drawn: link limit (1,155 {RATE.unit})." in shown.caption
+    assert f"Too far above to be drawn: link limit (115.0 {RATE.unit})." in shown.caption
     on_log = replace(chart, y=replace(RATE, logarithmic=True))
     assert without_far_limits(on_log) == on_log
 

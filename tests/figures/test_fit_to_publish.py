@@ -9,8 +9,10 @@ import matplotlib
 import pytest
 from synthetic_runs import synthetic_run
 from test_readable_drawings import chart_of, drawn, pixels, point
+from test_single_measurements import a_run
 
 from lanlab.analysis.published.values import points_for
+from lanlab.analysis.traffic.over_time import drawn_trials
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures import render_matplotlib
 from lanlab.figures.bars import _limits
@@ -266,7 +268,8 @@ def test_many_rows_are_drawn_in_panels() -> None:
     )
     chart = chart_of(*parts, x=Axis("", "", categories=rows), sideways=True)
     first, second = panels(chart)
-    assert first.x.categories == rows[:15] and second.x.categories == rows[15:]
+    # The title names the host, so the rows do not.
+    assert first.x.categories == second.x.categories == tuple(f"{n} kB/s" for n in range(15))
     assert second.title == "t: Celeron"
     for one in (first, second):
         assert [p.x for p in one.series[0].points] == list(range(15))
@@ -346,3 +349,23 @@ def test_series_are_named_by_published_levels_before_titles() -> None:
         "AMD 80386-40, NE2000",
         "AMD 80386-40, Xircom (parallel port)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("rates", "numbers"),
+    [
+        ([7, 7, 7, 7, 7], [0, 1, 2, 3]),
+        ([1, 2, 2, 1], [0, 1]),
+        ([5, 1, 4, 2, 3, 6, 7], [0, 1, 4, 6]),
+    ],
+)
+def test_conditions_are_drawn_over_time_and_not_their_repeats(
+    rates: list[int], numbers: list[int]
+) -> None:
+    metrics: list[dict[str, Any]] = [{"goodput_bps": 1e6 * rate} for rate in rates]
+    _, trials, _ = a_run("stream", metrics, {"time_s": 1})
+    trials = [
+        replace(trial, number=number, factors={"rate_bps": rate})
+        for number, (trial, rate) in enumerate(zip(trials, rates, strict=True))
+    ]
+    assert drawn_trials(trials) == frozenset(numbers)

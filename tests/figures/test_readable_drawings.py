@@ -138,6 +138,7 @@ def test_published_numbers_without_a_speed_are_drawn_at_no_speed() -> None:
     ends = line.get_transform().transform(line.get_xydata())
     assert ends[1][0] - ends[0][0] == pytest.approx(axes.bbox.width)
     assert parts["published-0-0-name"].get_text() == "published: Pentium 133"
+    assert parts["published-0-0-name"].get_zorder() < parts["series-0-line"].get_zorder()
 
 
 def test_published_series_have_the_names_of_the_study() -> None:

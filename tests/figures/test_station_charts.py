@@ -3,8 +3,10 @@
 import pytest
 from station_runs import StationRun, service_ns, station_run
 
+from lanlab.analysis.stations.levels import StationCurve, StationLevel
 from lanlab.analysis.trials.run_data import RunData
-from lanlab.figures.chart import Chart
+from lanlab.figures.against_stations import NamedCurve, bounding_lines
+from lanlab.figures.chart import Chart, Point, Series
 from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
 from lanlab.studies.model import Figure
@@ -72,6 +74,16 @@ def test_throughput_approaches_the_server_capacity(
     assert asymptote.points[-1][1] == pytest.approx(most, rel=0.1)
     # It rises from one station's on a straight line.
     assert asymptote.points[0][1] == pytest.approx(series.points[0].y, rel=0.15)
+
+
+@pytest.mark.parametrize(("rates", "fits"), [((300, 560, 560), True), ((300, 380, 200), False)])
+def test_throughput_that_falls_has_no_queue(rates: tuple[float, ...], fits: bool) -> None:
+    counts = (1, 4, 15)
+    pairs = [*zip(counts, rates, strict=True)]
+    levels = tuple(StationLevel(n, (rate,), (n / rate,)) for n, rate in pairs)
+    series = Series("a", tuple(Point(n, rate) for n, rate in pairs))
+    found = bounding_lines([series], [NamedCurve("a", StationCurve(levels))], lambda *_: 1.0)
+    assert bool(found) == fits
 
 
 def test_delay_by_throughput_labels_the_station_counts(

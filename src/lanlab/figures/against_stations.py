@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
@@ -220,6 +221,8 @@ def _printed_greatest(
 STATIONS = "stations"
 #: Maximum number of curves with bounds; bounds of more would hide the curves.
 _MOST_BOUNDED = 4
+#: A queue that misses a mean by more is not drawn.
+_MISFIT_LOG = math.log(1.25)
 _WIDE = 30
 _PLACES = 60
 
@@ -266,7 +269,7 @@ def bounding_lines(
     series: Sequence[Series], curves: Sequence[NamedCurve], value: HeightOfModel
 ) -> tuple[Limit, ...]:
     """For each series, the asymptotes and the queue that fits it best; empty if there are many
-    series, or too few levels for a fit.
+    series, too few levels for a fit, or none that fits.
     """
     from lanlab.analysis.stations.models import fit_model
 
@@ -279,6 +282,10 @@ def bounding_lines(
         if curve is None or len(curve.levels) < 3:
             continue
         model = fit_model(curve, "queue")
+        fitted = zip(curve.levels, model.response_s(curve.stations), strict=True)
+        if any(abs(math.log(level.response / own)) > _MISFIT_LOG for level, own in fitted):
+            # Throughput that falls again is not that of a queue.
+            continue
         places = _places(max(curve.stations))
         for words, is_asymptote in (("asymptotes", True), ("queue", False)):
             points = tuple(

@@ -15,8 +15,8 @@ from lanlab.store import Level
 
 #: Maximum points of a line; a reader could not distinguish more.
 _MOST_POINTS = 160
-#: Maximum lines of a figure; a reader could not follow more.
-_MOST_LINES = 8
+#: Maximum lines of a figure; more would be drawn in several.
+_MOST_LINES = 6
 _SLICES = 60
 #: Largest half width of a violin; half of the distance between categories is 0.5.
 _WIDEST = 0.4
@@ -164,7 +164,7 @@ def _violins(weighted: Sequence[Weighted], *, logarithmic: bool = True) -> tuple
     at_scale = [[(scale(value), weight) for value, weight in values] for values in weighted]
     # So that no tail is cut off flat.
     widest = max(_bandwidth(values) for values in at_scale if values)
-    reach = max(2 * widest, (max(every) - min(every)) / _SLICES)
+    reach = 4 * max(widest, (max(every) - min(every)) / _SLICES)
     low, step = min(every) - reach, (max(every) - min(every) + 2 * reach) / _SLICES
     shapes = []
     for place, at in enumerate(at_scale):

@@ -20,13 +20,14 @@ from lanlab.figures.chart import (
 from lanlab.figures.gather import far_apart
 from lanlab.figures.look_matplotlib import COLOURS, style_of
 from lanlab.figures.number_text import number
+from lanlab.figures.panels import with_series
 from lanlab.figures.wording import readable_unit, usual_unit
 
 _Placed = TypeVar("_Placed", Point, PublishedMark)
 
 _BETWEEN = ", "
 #: If a linear axis is longer than the data by this factor, differences are invisible.
-_FAR = 8.0
+_FAR = 4.0
 #: Up to as many published series keep the names that they have in common, such as a system's.
 _MOST_IN_FULL = 4
 
@@ -177,16 +178,14 @@ def with_page_styles(charts: Sequence[Chart], styles: dict[str, int]) -> list[Ch
                     styles[n] for names in drawn if name in names for n in names if n in styles
                 }
             styles[name] = next(style for style in itertools.count() if style not in taken)
-    return [
-        replace(
-            chart,
-            series=tuple(
-                replace(one, style=styles[name]) if _has_no_style(one) else one
-                for name, one in each
-            ),
-        )
-        for chart, each in zip(charts, named, strict=True)
-    ]
+    found = []
+    for chart, each in zip(charts, named, strict=True):
+        series = [replace(o, style=styles[n]) if _has_no_style(o) else o for n, o in each]
+        chart = replace(chart, series=tuple(series))
+        order = sorted(range(len(series)), key=lambda place: series[place].style or 0)
+        # Legends of a page list the same names in the same order.
+        found.append(with_series(chart, order) if all(map(_is_ordered, series)) else chart)
+    return found
 
 
 def _subject(chart: Chart, series: Series) -> str:
@@ -195,8 +194,12 @@ def _subject(chart: Chart, series: Series) -> str:
     return series.name.partition(": ")[0] if len(set(subjects)) == len(subjects) else series.name
 
 
+def _is_ordered(series: Series) -> bool:
+    return series.kind not in ("stack", "cells")
+
+
 def _has_no_style(series: Series) -> bool:
-    return series.style is None and series.kind not in ("stack", "cells")
+    return series.style is None and _is_ordered(series)
 
 
 #: Kinds of series that stay readable when overlaid.
@@ -228,6 +231,11 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
     if len({chart.y.unit for _, chart in same}) > 1:
         return None
     are_single = all(len(chart.series) == 1 for _, chart in same)
+    lines = [{s.name: [(p.x, p.y) for p in s.points] for s in chart.series} for _, chart in same]
+    # What no run changes, such as an unchanged machine, is drawn once.
+    alike = {n for n, own in lines[0].items() if all(each.get(n) == own for each in lines)}
+    alike = set() if are_single else alike
+    kept: list[int] = []
     # All figures have the same published values; only the names may differ.
     published: dict[object, PublishedSeries] = {}
     series: list[Series] = []
@@ -239,14 +247,18 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
             published.setdefault(places, replace(one, series=own))
         for limit in chart.limits:
             own = None if limit.series is None else limit.series + len(series)
-            alike = own is None and any(limit.name == known.name for known in limits)
-            called = f"{limit.name}, {name}" if alike else limit.name
+            is_known = own is None and any(limit.name == known.name for known in limits)
+            called = f"{limit.name}, {name}" if is_known else limit.name
             if own is not None or limit.points not in [known.points for known in limits]:
                 limits.append(replace(limit, name=called, series=own))
+        own_places = enumerate(chart.series, len(series))
+        kept += [n for n, one in own_places if not run or one.name not in alike]
         series += [
             replace(
                 one,
-                name=name if len(chart.series) == 1 else f"{one.name}, {name}",
+                name=one.name
+                if one.name in alike
+                else (name if len(chart.series) == 1 else f"{one.name}, {name}"),
                 # A series keeps its colour; its markers differ between runs.
                 style=run if are_single else style_of(chart, place) + run * len(COLOURS),
             )
@@ -255,7 +267,7 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
     means = [point.y for one in series for point in one.points]
     is_wide = any(c.y.logarithmic for _, c in same) or far_apart(means)
     quantity = f"{first.y.name[0].upper()}{first.y.name[1:]} by {first.x.name or 'condition'}"
-    return in_readable_unit(
+    found = in_readable_unit(
         replace(
             first,
             # A title may be of one run alone, such as of simulated machines.
@@ -268,6 +280,7 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
             caption=" ".join(f"{name[0].upper()}{name[1:]}: {c.caption}" for name, c in charts),
         )
     )
+    return with_series(found, kept)
 
 
 def _on_rows(chart: Chart, rows: Sequence[str]) -> Chart:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 from lanlab.figures.chart import Chart, line_across
@@ -86,24 +87,13 @@ def with_series(chart: Chart, places: Collection[int], part: str = "") -> Chart:
     """Some series of a chart, and what belongs to them, without the part that their names share.
     Published values of no series are those of the others if they are named like them.
     """
-    at = {place: new for new, place in enumerate(places)}
+    at, bare = {place: new for new, place in enumerate(places)}, partial(_without, part)
     others = {word for one in chart.series for word in one.name.split(_BETWEEN)}
     others -= {word for place in places for word in chart.series[place].name.split(_BETWEEN)}
 
-    def bare(name: str) -> str:
-        subject, colon, rest = name.partition(": ")
-        words = [word for word in subject.split(_BETWEEN) if word != part]
-        return f"{_BETWEEN.join(words)}{colon}{rest}" if words else name
-
     return replace(
         chart,
-        series=tuple(
-            replace(
-                chart.series[n],
-                name=chart.series[n].name if chart.cells else bare(chart.series[n].name),
-            )
-            for n in places
-        ),
+        series=tuple(replace(chart.series[n], name=bare(chart.series[n].name)) for n in places),
         limits=tuple(
             replace(one, series=None if one.series is None else at[one.series])
             for one in chart.limits
@@ -118,11 +108,17 @@ def with_series(chart: Chart, places: Collection[int], part: str = "") -> Chart:
     )
 
 
-def _with_rows(chart: Chart, places: Collection[int], _: str) -> Chart:
+def _without(part: str, name: str) -> str:
+    subject, colon, rest = name.partition(": ")
+    words = [word for word in subject.split(_BETWEEN) if word != part]
+    return f"{_BETWEEN.join(words)}{colon}{rest}" if words else name
+
+
+def _with_rows(chart: Chart, places: Collection[int], part: str) -> Chart:
     at = {float(place): float(new) for new, place in enumerate(places)}
     return replace(
         chart,
-        x=replace(chart.x, categories=tuple(chart.x.categories[place] for place in places)),
+        x=replace(chart.x, categories=tuple(_without(part, chart.x.categories[n]) for n in places)),
         series=tuple(
             replace(one, points=own, style=style_of(chart, index))
             for index, one in enumerate(chart.series)

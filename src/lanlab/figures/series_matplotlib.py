@@ -181,9 +181,9 @@ def draw_level(axes: Axes, chart: Chart, index: int, number: int) -> Line2D:
         fontsize=7,
         color=look.INK,
         gid=f"published-{index}-{number}-name",
-        # Keeps the name readable above a line without hiding the line.
+        # Keeps the name readable above the grid, and hides no data.
         bbox={"boxstyle": "square,pad=0.1", "facecolor": look.PAPER, "linewidth": 0, "alpha": 0.85},
-        zorder=5,
+        zorder=1.4,
     )
     return line
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.traffic.series_rows import Rows
-from lanlab.analysis.trials.attempts import counting
+from lanlab.analysis.trials.attempts import condition_key, counting
 from lanlab.frozen import dataclass
 from lanlab.roles import RECEIVER, REVERSE_PREFIX, has_streams
 from lanlab.store import TrialRecord
@@ -51,11 +51,25 @@ def joined_steps(octets: Sequence[int], width_ns: int) -> list[Step]:
 
 
 def drawn_trials(trials: Sequence[TrialRecord]) -> frozenset[int]:
-    """Numbers of the trials to draw: the first few of each experiment that count."""
-    by_experiment: dict[str, list[int]] = {}
+    """Numbers of the trials to draw, of each experiment: the first of each condition, or of many
+    conditions some that are spread evenly by their rates; the first few if nothing varies.
+    """
+    found: dict[str, dict[str, list[TrialRecord]]] = {}
     for trial in counting(trials):
-        by_experiment.setdefault(trial.experiment, []).append(trial.number)
-    return frozenset(n for found in by_experiment.values() for n in found[:MOST_TRIALS])
+        conditions = found.setdefault(trial.experiment, {})
+        conditions.setdefault(condition_key(trial.factors), []).append(trial)
+    return frozenset(one.number for own in found.values() for one in _spread([*own.values()]))
+
+
+def _spread(conditions: Sequence[Sequence[TrialRecord]]) -> Sequence[TrialRecord]:
+    if len(conditions) == 1:
+        return conditions[0][:MOST_TRIALS]
+    firsts = [own[0] for own in conditions]
+    if len(firsts) <= MOST_TRIALS:
+        return firsts
+    firsts.sort(key=lambda trial: trial.metrics.get("goodput_bps", 0.0))
+    step = (len(firsts) - 1) / (MOST_TRIALS - 1)
+    return [firsts[round(place * step)] for place in range(MOST_TRIALS)]
 
 
 def steps_of(trial: TrialRecord, role: str = RECEIVER) -> list[Step]:
