@@ -46,6 +46,7 @@ _SOURCES = {
 }
 #: What an answer's `on` calls the runs of each kind.
 _PLACES = {"simulated": "simulated", "measured": "real"}
+_OTHER_SYSTEMS = "the question is about systems that no such run has"
 _PARTS = {"range": range_part, "ratio": ratio_part, "onset": onset_part}
 #: In units of this size, a "kilo" is 1024 bytes.
 _KIB_PER_S = 8 * 1024
@@ -89,13 +90,11 @@ def question_answers(loaded: LoadedStudy, runs: Sequence[RunData]) -> list[Quest
 
 
 def in_brief(asked: Sequence[QuestionAnswer], own: str = "") -> tuple[list[str], list[str]]:
-    """The answers in one sentence each, those of the own kind first; then how certain they are, and
-    which runs could answer as well.
+    """The answers in one sentence each, those of the own kind first and what no run answers last;
+    then how certain they are.
     """
-    known = sorted(asked, key=lambda one: one.kind != own)
-    first = [one for one in known if one.on or one.kind == own]
-    others = [one.brief for one in known if one not in first]
-    return [one.brief for one in first], [*others, *(o.certainty for o in first if o.certainty)]
+    known = sorted(asked, key=lambda one: (one.kind != own, not one.on))
+    return [one.brief for one in known], [one.certainty for one in known if one.certainty]
 
 
 def answer_tables(asked: Sequence[QuestionAnswer]) -> list[Table]:
@@ -125,7 +124,7 @@ def all_answers(data: RunData, others: Sequence[RunData] | None) -> list[Questio
     if own not in {one.kind for one in said}:
         why = "this run has no results that answer the question"
         if not any(_PLACES[own] in one.on for one in loaded.study.answer):
-            why = "the question is about systems that this run does not have"
+            why = _OTHER_SYSTEMS
         said.append(QuestionAnswer(own, "", (), f"{_OPENINGS[own]}: {why}."))
     said.sort(key=lambda one: list(_OPENINGS).index(one.kind))
     if others is None:
@@ -135,18 +134,16 @@ def all_answers(data: RunData, others: Sequence[RunData] | None) -> list[Questio
 
 
 def lacking_answers(study: Study, kinds: Collection[str]) -> list[tuple[str, str]]:
-    """Each kind of run that could answer the question but does not exist yet, with a line."""
-    could = {
-        kind: any(on in one.on for one in study.experiment)
-        and any(on in one.on for one in study.answer)
-        for kind, on in _PLACES.items()
-    }
+    """Each kind of run of the study that does not answer the question, and why."""
     ways = {"simulated": f"{study.id} --testbed simulated", "measured": study.id}
-    return [
-        (kind, f"{_OPENINGS[kind]}: not run yet; `lanlab run {ways[kind]}` answers it.")
-        for kind, is_possible in could.items()
-        if is_possible and kind not in kinds
-    ]
+    found = []
+    for kind, on in _PLACES.items():
+        if kind not in kinds and any(on in one.on for one in study.experiment):
+            why = f"not run yet; `lanlab run {ways[kind]}` answers it"
+            if not any(on in one.on for one in study.answer):
+                why = _OTHER_SYSTEMS
+            found.append((kind, f"{_OPENINGS[kind]}: {why}."))
+    return found
 
 
 def _body_of(data: RunData, published: Published) -> Body:
@@ -224,6 +221,8 @@ def _context(asked: Sequence[Answer], body: Body) -> str:
     if body.kind == "simulated":
         found = dict.fromkeys((ask.metric, _model_error(ask, body)) for ask in asked)
         known = [(metric, error) for metric, error in found if error]
+        if not known:
+            return "the model's error is not known"
         names = [f"{quantity(body.study, m).name} " if len(known) > 1 else "" for m, _ in known]
         return ", ".join(f"{name}{error}" for name, (_, error) in zip(names, known, strict=True))
     if body.kind == "published" and min(counts, default=1) == 1:
@@ -284,8 +283,8 @@ def _spread(asked: Sequence[Answer], body: Body) -> str:
         return "; ".join(_model_errors(asked, body))
     counts = counts_behind(asked, body)
     if body.kind == "published" and min(counts, default=1) == 1:
-        which = "some" if max(counts, default=1) > 1 else "all"
-        return f"{which} values have no standard deviation"
+        is_some = max(counts, default=1) > 1
+        return f"{'some values have no' if is_some else 'no value has a'} standard deviation"
     if not any(ask.form in ("best", "ratio") for ask in asked):
         return ""
     if body.rankings and not any(one.is_tested for one in body.rankings):

@@ -172,11 +172,9 @@ def best_part(ask: Answer, body: Body, found: Sequence[Found]) -> Part | None:
 
     shown, open_ones = places(True), places(False)
     where = {level: where_text(every, at, body.level_text) for level, at in shown.items()}
-    text = ", ".join(
-        # Names of several levels have commas.
-        title(level) + (f" ({at.removeprefix('with ')})" if ", " in at else f" {at}".rstrip())
-        for level, at in where.items()
-    )
+    # Conditions of several levels have commas.
+    between = "; " if any(", " in at for at in where.values()) else ", "
+    text = between.join(f"{title(level)} {at}".rstrip() for level, at in where.items())
     if shown and open_ones:
         text += "; not shown elsewhere"
     # Best means of several levels are in the table.

@@ -33,7 +33,7 @@ def run_answer(data: RunData, analyses: Analyses, others: Sequence[RunData] | No
         answer=(*brief, *results),
         question=data.study.question if asked else "",
         body=answer_tables(asked),
-        leads=len(brief),
+        leads=sum(bool(one.on) or one.kind == own for one in asked),
         caution="".join(remarks[:disturbed]),
         in_full=in_full,
         more=remarks[disturbed:],
