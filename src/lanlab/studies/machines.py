@@ -360,9 +360,5 @@ def place_factors(simulation: Simulation | None) -> frozenset[str]:
     return frozenset(key for when in whens for key in when)
 
 
-def place_words(place: Place) -> str:
-    return ", ".join(f"{key} {level}" for key, level in place.when.items()) or "everything else"
-
-
 def ids(machines: Iterable[Machine]) -> list[str]:
     return sorted(one.id for one in machines)

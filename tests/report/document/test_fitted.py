@@ -55,3 +55,12 @@ def test_a_table_that_never_fits_has_a_line_for_each_cell() -> None:
 def test_a_title_spans_the_whole_width() -> None:
     title = "UDP stream, 1408-byte messages, from here to alice@nas"
     assert shown(80, title)[0].strip() == title
+
+
+def test_a_pipe_gets_every_column_and_wrapped_texts() -> None:
+    claim = "The speeds of the three receivers differ by a larger factor with 2-byte messages. " * 3
+    rows = [(f"f{n}", "9.4 ± 0.2", "", "0.03", claim) for n in range(2)]
+    lines = [line for line, _ in fitted(table_of_texts("", COLUMNS, rows), None)]
+    assert max(map(len, lines)) <= 160
+    assert all(text in "\n".join(lines) for text in ("0.03", "9.4 ± 0.2", "f1"))
+    assert "not shown" not in "\n".join(lines)

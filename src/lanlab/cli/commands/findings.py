@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from lanlab.cli.options import complete
 from lanlab.cli.options.shared import JsonOption, StoreOption, StudyArgument, flag, option
-from lanlab.cli.terminal.remarks import answer, deliver, print_json, print_lines
+from lanlab.cli.terminal.remarks import answer, deliver, print_json
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
@@ -231,7 +231,7 @@ def print_verdicts(verdicts: Verdicts, study: Study, *, verbose: bool = False) -
     for one in shown:
         console.print(f"{one.finding.id}  {verdict_text(one)}", bold=True, wrap=False)
         claim = f"    {claim_origin(one.finding)}{one.finding.claim}"
-        print_lines("\n".join([claim, *(f"    - {line}" for line in evidence_lines(one, study))]))
+        console.print("\n".join([claim, *(f"    - {o}" for o in evidence_lines(one, study))]))
     if untested:
-        print_lines(untested_line([one.finding for one in untested], verdicts.on))
-    print_lines(counts_sentence(verdicts))
+        console.print(untested_line([one.finding for one in untested], verdicts.on))
+    console.print(counts_sentence(verdicts))

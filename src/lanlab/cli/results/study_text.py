@@ -23,6 +23,7 @@ from lanlab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from lanlab.analysis.findings.verdicts import Verdicts
+    from lanlab.studies.base import Level
 
 #: Arguments: the study, estimates by scale, and whether the section was requested by name.
 Section: TypeAlias = Callable[[LoadedStudy, Mapping[str, Estimate], bool], Iterator[Block]]
@@ -284,13 +285,15 @@ def _machines(loaded: LoadedStudy, _: object, named: bool) -> Iterator[Block]:
     if simulation is None:
         return
     from lanlab.studies.machine_numbers import NUMBERS
-    from lanlab.studies.machines import origin_text, place_words
+    from lanlab.studies.machines import origin_text
 
     values = {one.id: one for one in loaded.published.value}
 
+    def called(levels: Mapping[str, Level]) -> str:
+        return levels_text(loaded.published, levels, levels)
+
     def titled(name: str) -> str:
-        levels = values[name].condition
-        where = levels_text(loaded.published, levels, levels)
+        where = called(values[name].condition)
         return f"{as_printed(values[name])}{f' ({where})' if where else ''}"
 
     rows = []
@@ -303,7 +306,11 @@ def _machines(loaded: LoadedStudy, _: object, named: bool) -> Iterator[Block]:
     headings = ("machine", "number", "value", "where it comes from")
     yield _table("Machines to simulate", headings, rows, right=(2,))
     places = [
-        (place_words(place), *place.machines, simulation.link_of(place) or "of the run")
+        (
+            called(place.when) or "everything else",
+            *place.machines,
+            simulation.link_of(place) or "of the run",
+        )
         for place in simulation.place
     ]
     yield _table("", ("for", "first role", "second role", "link"), places)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 #: feed and tab (C0, DEL, C1), and marks of writing direction (Unicode TR 36, section 3.1).
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
-#: Width of sentences if the output is not a terminal; tables are then as wide as necessary.
-_WIDE = 200
+#: Width of sentences if the output is not a terminal; tables then omit no column.
+_WIDE = 160
 #: Most lines of sentences above the first table.
 _MOST_LINES = 5
 #: Terminals without control sequences.
@@ -148,7 +148,7 @@ class Answer:
         self.is_terminal = sys.stdout.isatty()
         columns = _width_of(sys.stdout) if self.is_terminal else asked_width()
         self.width = columns or _WIDE
-        # Without a width, tables are as wide as necessary, for `grep`.
+        # Without a width, tables omit no column, for `grep`.
         self._table_width = columns
 
     def print(self, text: str | Table = "", *, bold: bool = False, wrap: bool = True) -> None:

@@ -12,7 +12,10 @@ from lanlab.units import lines_of, words_of
 
 _GAP = "  "
 _WANTED = 24
-#: Width of output that is not a terminal, because `grep` needs whole rows.
+#: Long texts are wrapped in tables that are wider, even if there is room, as in a pipe.
+_READABLE = 160
+_LONG = 34
+#: Width of output that is not a terminal: no column is omitted.
 _ENDLESS = 2**31
 
 
@@ -72,11 +75,12 @@ def fit(columns: Sequence[_Measured], width: int) -> tuple[list[_Measured], list
         shown = [one for one in shown if one.rank < rank]
     for one in shown:
         one.width = one.natural
-    while _total([one.width for one in shown]) > width:
-        wide = [one for one in shown if one.width > one.least]
-        if not wide:
-            break
-        max(wide, key=lambda one: one.width).width -= 1
+    for most, least in ((_READABLE, _LONG), (width, 0)):
+        while _total([one.width for one in shown]) > most:
+            wide = [one for one in shown if one.width > max(one.least, least)]
+            if not wide:
+                break
+            max(wide, key=lambda one: one.width).width -= 1
     return shown, [one for one in columns if one not in shown]
 
 
