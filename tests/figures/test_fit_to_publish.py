@@ -9,7 +9,7 @@ import matplotlib
 import pytest
 from synthetic_runs import synthetic_run
 from test_readable_drawings import chart_of, drawn, pixels, point
-from test_single_measurements import a_run
+from test_single_measurements import NOTHING, a_run
 
 from lanlab.analysis.published.values import points_for
 from lanlab.analysis.traffic.over_time import drawn_trials
@@ -19,7 +19,7 @@ from lanlab.figures.bars import _limits
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.distributions import _violins
 from lanlab.figures.finishing import overlaid, with_distinct_labels
-from lanlab.figures.gather import FigureData
+from lanlab.figures.gather import FigureData, called
 from lanlab.figures.look_matplotlib import BAR_HATCHES, COLOURS, LINES, MARKERS, form_of, style
 from lanlab.figures.panels import panels, with_series
 from lanlab.figures.published import published_figures
@@ -369,3 +369,12 @@ def test_conditions_are_drawn_over_time_and_not_their_repeats(
         for number, (trial, rate) in enumerate(zip(trials, rates, strict=True))
     ]
     assert drawn_trials(trials) == frozenset(numbers)
+
+
+def test_servers_have_the_names_of_their_services() -> None:
+    servers = ["sftp://me@nas:2222/", "http://me@nas/dav"]
+    metrics: list[dict[str, Any]] = [{"goodput_bps": 1e6}] * 2
+    _, _, study = a_run("copy", metrics, {}, factors={"server": servers})
+    names = [called(study, NOTHING, {"server": server}) for server in servers]
+    assert names == ["SFTP", "WebDAV"]
+    assert called(study, NOTHING, {"server": "smb://me@nas/a"}) == "smb://me@nas/a"

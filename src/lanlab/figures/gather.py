@@ -21,6 +21,7 @@ from lanlab.figures.wording import (
     obtained,
     quantity,
     quoted,
+    server_names,
 )
 from lanlab.store import Level, TrialRecord
 from lanlab.studies.model import Experiment, Figure, Study
@@ -148,9 +149,14 @@ class FigureData(RunData):
 
 def called(study: Study, published: Published, factors: Mapping[str, Level]) -> str:
     """A condition in a few words, with published names in place of level ids."""
+    every = (level for one in study.experiment for level in one.factors.get("server", ()))
+    own = [*dict.fromkeys(every)]
+    servers = server_names(own) if all("://" in str(level) for level in own) else {}
     return ", ".join(
         level_title(published, key, level)
         if isinstance(level, str) and published.named_level(key, level) is not None
+        else servers[level]
+        if key == "server" and level in servers
         else level_text(study, key, level)
         for key, level in factors.items()
     )

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from lanlab.analysis.trials.measured_where import measured_where
 from lanlab.figures.number_text import counted, joined, number, plain, with_interval
 from lanlab.frozen import dataclass
-from lanlab.services import SERVICES
+from lanlab.services import SERVICES, schemes
 from lanlab.store import Level, RunRecord
 from lanlab.workloads.copy.datasets import dataset_text
 from lanlab.workloads.metrics import METRICS
@@ -231,6 +232,28 @@ def level_text(study: Study, key: str, level: Level) -> str:
     shown = quantity(study, key)
     text = plain(shown.shown(level))
     return f"{text} {shown.unit}" if shown.unit else f"{shown.name} {text}"
+
+
+def server_names(levels: Sequence[Level]) -> dict[Level, str]:
+    """Servers by what tells them apart: the service, the host or the folder."""
+    services = {level: _service_of(str(level)) for level in levels}
+    urls = {level: urlsplit(str(level)) for level in levels}
+    hosts = {level: url.netloc.rpartition("@")[2] for level, url in urls.items()}
+    places = {
+        level: services[level] if url.scheme == "file" else f"{services[level]} {url.path}"
+        for level, url in urls.items()
+    }
+    for named in (services, hosts, places):
+        if len(set(named.values())) == len(levels) and all(named.values()):
+            return named
+    return {level: str(level) for level in levels}
+
+
+def _service_of(server: str) -> str:
+    if server.startswith("file:"):
+        return unquote(urlsplit(server).path)
+    found = schemes().get(server.partition("://")[0].lower()) or SERVICES.get(server)
+    return found.title if found is not None else server
 
 
 def link_text(run: RunRecord) -> str:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from urllib.parse import unquote, urlsplit
 
 from lanlab.analysis.comparison.compare import LEAST_FOR_ORDER
 from lanlab.analysis.comparison.factor_effects import Effect, FactorEffects, Spread, factor_effects
@@ -16,10 +15,9 @@ from lanlab.analysis.simulation.run import held_out_of
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.number_text import joined, listed, number, too_few_text
 from lanlab.figures.published_values import level_title
-from lanlab.figures.wording import condition_text, level_text, name_of, quantity
+from lanlab.figures.wording import condition_text, level_text, name_of, quantity, server_names
 from lanlab.report.answer.difference_text import difference_text
 from lanlab.report.answer.where import where_text
-from lanlab.services import SERVICES, schemes
 from lanlab.store import Level
 from lanlab.studies.model import Study
 from lanlab.studies.published import Published
@@ -42,7 +40,8 @@ def ranking_sentences(data: RunData) -> tuple[list[str], list[str]]:
     said: list[str] = []
     lacking: list[str] = []
     for name, own in found.items():
-        opening = f"{data.study.titles[name]}: " if len(found) > 1 else ""
+        title = data.study.titles[name]
+        opening = f"{title[0].upper()}{title[1:]}: " if len(found) > 1 else ""
         if why := _why_unranked(data, own):
             lacking.append(f"{opening}{why}")
         else:
@@ -68,27 +67,10 @@ def level_names(
     if published is not None and all(published.named_level(factor, one) for one in levels):
         return {level: level_title(published, factor, level) for level in levels}
     if factor == "server":
-        services = {level: _service_of(str(level)) for level in levels}
-        urls = {level: urlsplit(str(level)) for level in levels}
-        hosts = {level: url.netloc.rpartition("@")[2] for level, url in urls.items()}
-        places = {
-            level: services[level] if url.scheme == "file" else f"{services[level]} {url.path}"
-            for level, url in urls.items()
-        }
-        for named in (services, hosts, places):
-            if len(set(named.values())) == len(levels) and all(named.values()):
-                return named
-        return {level: str(level) for level in levels}
+        return server_names(levels)
     if factor in ("service", "transport", "ip_version"):
         return {level: level_text(study, factor, level) for level in levels}
     return {level: str(level) for level in levels}
-
-
-def _service_of(server: str) -> str:
-    if server.startswith("file:"):
-        return unquote(urlsplit(server).path)
-    found = schemes().get(server.partition("://")[0].lower()) or SERVICES.get(server)
-    return found.title if found is not None else server
 
 
 def _names(data: RunData, own: Sequence[Ranking]) -> dict[Level, str]:
