@@ -215,3 +215,16 @@ def test_numbers_have_no_spurious_digits() -> None:
     assert with_interval(28.427154, (28.427109, 28.427199)) == "28.4272 ± 0.0001"
     assert with_interval(1093.42, (1090.2, 1096.64)) == "1,093.4 ± 3.2"
     assert with_interval(50.5, (1e-9, 1e12), "ms").startswith("about 50 ms (too few trials")
+
+
+@pytest.mark.parametrize(("changed", "is_wide"), [(40, False), (90, True)])
+def test_what_a_change_leaves_alike_is_drawn_once(changed: int, is_wide: bool) -> None:
+    def chart(height: int) -> Chart:
+        own = Limit("link limit", ((1, 99), (2, 99)), series=1)
+        series = (line("a", point(1, 20), point(2, 21)), line("b", point(1, 10), point(2, height)))
+        return Chart("t", SIZE, RATE, series, limits=(own,))
+
+    found = overlaid([("before", chart(11)), ("after", chart(changed))])
+    assert found is not None and found.y.logarithmic == is_wide
+    assert [one.name for one in found.series] == ["a", "b, before", "b, after"]
+    assert [limit.series for limit in found.limits] == [1, 2]

@@ -231,11 +231,9 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
     if len({chart.y.unit for _, chart in same}) > 1:
         return None
     are_single = all(len(chart.series) == 1 for _, chart in same)
-    lines = [{s.name: [(p.x, p.y) for p in s.points] for s in chart.series} for _, chart in same]
+    lines = [{one.name: _drawn(c, n) for n, one in enumerate(c.series)} for _, c in same]
     # What no run changes, such as an unchanged machine, is drawn once.
     alike = {n for n, own in lines[0].items() if all(each.get(n) == own for each in lines)}
-    alike = set() if are_single else alike
-    kept: list[int] = []
     # All figures have the same published values; only the names may differ.
     published: dict[object, PublishedSeries] = {}
     series: list[Series] = []
@@ -251,13 +249,11 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
             called = f"{limit.name}, {name}" if is_known else limit.name
             if own is not None or limit.points not in [known.points for known in limits]:
                 limits.append(replace(limit, name=called, series=own))
-        own_places = enumerate(chart.series, len(series))
-        kept += [n for n, one in own_places if not run or one.name not in alike]
         series += [
             replace(
                 one,
                 name=one.name
-                if one.name in alike
+                if one.name in alike and not are_single
                 else (name if len(chart.series) == 1 else f"{one.name}, {name}"),
                 # A series keeps its colour; its markers differ between runs.
                 style=run if are_single else style_of(chart, place) + run * len(COLOURS),
@@ -265,7 +261,11 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
             for place, one in enumerate(chart.series)
         ]
     means = [point.y for one in series for point in one.points]
+    tops = [max((p.y for s in chart.series for p in s.points), default=0.0) for _, chart in same]
     is_wide = any(c.y.logarithmic for _, c in same) or far_apart(means)
+    # The lines of one run, such as over a slower link, would lie on each other.
+    if not first.has("bars") and min(means, default=0.0) > 0:
+        is_wide = is_wide or max(tops) > _FAR * min(tops)
     quantity = f"{first.y.name[0].upper()}{first.y.name[1:]} by {first.x.name or 'condition'}"
     found = in_readable_unit(
         replace(
@@ -280,7 +280,13 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
             caption=" ".join(f"{name[0].upper()}{name[1:]}: {c.caption}" for name, c in charts),
         )
     )
-    return with_series(found, kept)
+    names = [one.name for one in found.series]
+    return with_series(found, [n for n, name in enumerate(names) if names.index(name) == n])
+
+
+def _drawn(chart: Chart, index: int) -> list[object]:
+    limits = [limit.points for limit in chart.limits if limit.series == index]
+    return [*((point.x, point.y) for point in chart.series[index].points), *limits]
 
 
 def _on_rows(chart: Chart, rows: Sequence[str]) -> Chart:

@@ -38,7 +38,9 @@ PAPER = "#fefefe"
 HATCH = "#1b1f25"
 MARKERS = ("o", "s", "^", "v", "d", "p", "+", "x")
 #: Dashes distinguish physical limits from guides for the eye.
-LIMIT_LINES: tuple[tuple[int, tuple[float, ...]], ...] = ((0, (7, 2, 1.5, 2)), (0, (12, 3)))
+LIMIT_LINES: tuple[tuple[int, tuple[float, ...]], ...] = (
+    *((0, (7, 2, 1.5, 2)), (0, (12, 3)), (0, (4, 1.5, 1, 1.5, 1, 1.5)), (0, (3, 1.5))),
+)
 GUIDE_LINES: tuple[tuple[int, tuple[float, ...]], ...] = ((0, (1, 2)), (0, (1, 5)), (0, (1, 1)))
 #: For lines without markers.
 LINES: tuple[Any, ...] = (
