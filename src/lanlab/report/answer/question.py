@@ -5,7 +5,7 @@ published values. The study file defines the form of the answer (`[[answer]]`).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,14 +78,23 @@ class QuestionAnswer:
         return {"kind": self.kind, "on": self.on, "best": best, "text": self.text}
 
 
-def question_answers(loaded: LoadedStudy, runs: Sequence[RunData]) -> list[QuestionAnswer]:
-    """The answers from local runs, then from simulated runs, then from the published values."""
+def question_answers(
+    loaded: LoadedStudy, runs: Sequence[RunData], called: Mapping[str, str] | None = None
+) -> list[QuestionAnswer]:
+    """The answers from local runs, then from simulated runs, then from the published values; those
+    of several runs of one kind with the name of their run, which `called` has.
+    """
     if not loaded.study.answer:
         return []
     published = Body("published", PublishedEvidence(loaded), loaded.study, loaded.published)
     bodies = [*(_body_of(run, loaded.published) for run in runs), published]
     bodies.sort(key=lambda body: list(_OPENINGS).index(body.kind))
-    found = (_answered(loaded.study.answer, body) for body in bodies)
+    kinds = [body.kind for body in bodies]
+    names = [
+        (called or {}).get(b.evidence.title) if kinds.count(b.kind) > 1 else "" for b in bodies
+    ]
+    asked = loaded.study.answer
+    found = (_answered(asked, body, name) for body, name in zip(bodies, names, strict=True))
     return [one for one in found if one is not None]
 
 
@@ -156,7 +165,8 @@ def _body_of(data: RunData, published: Published) -> Body:
     return Body("measured", system, data.study, published, data, said)
 
 
-def _answered(asked: Sequence[Answer], body: Body) -> QuestionAnswer | None:
+def _answered(asked: Sequence[Answer], body: Body, name: str | None) -> QuestionAnswer | None:
+    named = f" ({name})" if name else ""
     found: list[Found] = []
     lacking: list[str] = []
     parts: list[tuple[Answer, Part]] = []
@@ -170,27 +180,30 @@ def _answered(asked: Sequence[Answer], body: Body) -> QuestionAnswer | None:
             part = _PARTS[ask.form](ask, body)
         if part is not None:
             parts.append((ask, part))
-            tables.append(_table(ask, body, part))
+            tables.append(_table(ask, body, part, named))
         elif body.kind == "published" or _PLACES[body.kind] in ask.on:
             was = "is printed" if body.kind == "published" else f"was {body.kind}"
             lacking.append(f"no {quantity(body.study, ask.metric).name} {was}")
     if not parts:
         return None
     texts = _told(parts, body, are_several=len(asked) > 1)
-    opening = _OPENINGS[body.kind]
     short = ", ".join(filter(None, (_context(asked, body), body.disturbed)))
-    brief = f"{opening}{f' ({short})' if short else ''}: {'; '.join([*texts, *lacking])}."
+    # The name of a run stands in the place of how it was measured.
+    how = named or (f" ({short})" if short else "")
+    brief = f"{_OPENINGS[body.kind]}{how}: {'; '.join([*texts, *lacking])}."
     known = (_spread(asked, body), *_tried(asked, body), *_provisos(asked, body))
-    sure = list(filter(None, (*(part.note for _, part in parts), *known)))
-    certainty = f"{_SOURCES[body.kind]}: {'; '.join(sure)}." if sure else ""
+    sure = filter(None, (short * bool(named), *(part.note for _, part in parts), *known))
+    said = "; ".join(sure)
+    certainty = f"{_SOURCES[body.kind]}{named}: {said}." if said else ""
     return QuestionAnswer(
         body.kind, body.evidence.title, tuple(found), brief, certainty, tuple(tables)
     )
 
 
-def _table(ask: Answer, body: Body, part: Part) -> Table:
+def _table(ask: Answer, body: Body, part: Part, named: str) -> Table:
     columns = (Column("source", "source", "source", is_number=False), *columns_of(ask, body))
-    rows = tuple((words(_OPENINGS[body.kind].lower()), *row) for row in part.rows)
+    source = words(f"{_OPENINGS[body.kind].lower()}{named}")
+    rows = tuple((source, *row) for row in part.rows)
     title = f"The answer by condition: {quantity(body.study, ask.metric).name}"
     return Table(f"answer-{ask.metric}", title, columns, rows)
 

@@ -15,7 +15,7 @@ from lanlab.report.answer.question import (
     question_answers,
 )
 from lanlab.report.document.document import Document
-from lanlab.report.document.table import NO_TABLE, Table, words
+from lanlab.report.document.table import NO_TABLE, Table
 from lanlab.report.findings.finding_table import (
     evidence_table,
     findings_in,
@@ -155,7 +155,7 @@ def _overview(runs: Sequence[RunOnPage]) -> Overview:
         loaded = load_study(first.run.study_id)
         values = values_table(loaded.published, read)
         called = {f"run {page.run.id}": name for page, name in zip(runs, names, strict=True)}
-        asked = _named_apart(question_answers(loaded, read), called)
+        asked = question_answers(loaded, read, called)
         brief, in_full = in_brief(asked)
         answers = [(_QUESTION, tuple(brief))]
     # The results of a run that answers the question are in its own part.
@@ -179,33 +179,6 @@ def _overview(runs: Sequence[RunOnPage]) -> Overview:
         evidence=evidence_table(bodies, tested),
         untested=tuple(one.claim for one in findings_in(bodies) if one not in tested),
     )
-
-
-def _named_apart(
-    answers: Sequence[QuestionAnswer], called: Mapping[str, str]
-) -> list[QuestionAnswer]:
-    """The answers, those from several runs of one kind with the name of their run."""
-    kinds = [one.kind for one in answers]
-    return [
-        _with_name(one, called[one.on]) if kinds.count(one.kind) > 1 else one for one in answers
-    ]
-
-
-def _with_name(one: QuestionAnswer, name: str) -> QuestionAnswer:
-    """An answer with the name of its run after its source, in the place of how it was measured,
-    which then begins its certainty.
-    """
-    source, _, verdict = one.brief.partition(": ")
-    kind, _, measured = source.removesuffix(")").partition(" (")
-    on, _, sure = one.certainty.removesuffix(".").partition(": ")
-    how = "; ".join(filter(None, (measured, sure)))
-    named = words(f"{kind.lower()} ({name})")
-    tables = [
-        replace(table, rows=tuple((named, *row[1:]) for row in table.rows)) for table in one.tables
-    ]
-    certainty = f"{on or kind} ({name}): {how}." if how else ""
-    brief = f"{kind} ({name}): {verdict}"
-    return replace(one, brief=brief, certainty=certainty, tables=tuple(tables))
 
 
 def _figure(runs: Sequence[RunOnPage], names: Sequence[str]) -> tuple[FigureOnPage | None, str]:
