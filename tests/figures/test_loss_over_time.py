@@ -216,4 +216,5 @@ def test_the_same_chart_gives_the_same_bytes() -> None:
 
 
 def test_every_share_has_its_own_shade() -> None:
-    assert [shade_of(share) for share in (0.0, 1e-9, 20.0, 20.1, 51.0)] == [0, 1, 4, 5, 6]
+    shares = (-1.0, 0.0, 1e-9, 0.1, 0.11, 20.0, 20.1, 51.0)
+    assert [shade_of(share) for share in shares] == [0, 0, 1, 1, 2, 4, 5, 6]

@@ -140,10 +140,6 @@ class Shape:
 class Cells:
     width: float
     rows: str
-    #: Meaning of the first shade, as in `none lost`.
-    none: str
-    #: Meaning of a missing point, as in `no message counted`.
-    missing: str
 
 
 @dataclass(frozen=True)

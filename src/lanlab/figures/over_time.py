@@ -37,8 +37,11 @@ def goodput_over_time(data: FigureData) -> Chart:
     """
     y = quantity(data.study, "goodput_bps")
     own = [trial for trial in data.drawn_trials if steps_of(trial)]
-    drawn, series = _drawn(own, data, y.shown)
-    series = _of_several(series)
+    ways = 1 + any(steps_of(trial, REVERSE_RECEIVER) for trial in own)
+    drawn = own[: MOST_TRIALS // ways]
+    lines = (one for trial in drawn for one in _lines(trial, data, y.shown, len(own) > 1))
+    # A few steps show nothing over time.
+    series = [one for one in lines if len(one.points) > 2]
     top = max((p.y for one in series for p in one.points), default=0.0)
     last = max((p.x for one in series for p in one.points), default=0.0)
     limits = warmup(drawn[:1], (0.0, top))
@@ -66,34 +69,17 @@ def goodput_over_time(data: FigureData) -> Chart:
     )
 
 
-_LEAST_STEPS = 3
-
-
 def _of_several(series: Iterable[Series]) -> list[Series]:
-    """Series without those of a few steps, which show nothing over time."""
-    return [one for one in series if len(one.points) >= _LEAST_STEPS]
-
-
-def _drawn(
-    own: Sequence[TrialRecord], data: FigureData, shown: Callable[[float], float]
-) -> tuple[list[TrialRecord], list[Series]]:
-    drawn: list[TrialRecord] = []
-    series: list[Series] = []
-    for trial in own:
-        lines = _lines(trial, data, shown, len(own) > 1)
-        if len(series) + len(lines) > MOST_TRIALS:
-            break
-        drawn.append(trial)
-        series += lines
-    return drawn, series
+    """Series without those of a single step, which shows nothing over time."""
+    return [one for one in series if len(one.points) > 1]
 
 
 def _lines(
     trial: TrialRecord, data: FigureData, shown: Callable[[float], float], several: bool
 ) -> list[Series]:
     words = data.called(trial.factors)
-    name = f"trial {trial.number}" if several or not words else words
-    name = f"{name}, {words}" if several and words else name
+    number = f"trial {trial.number}" if several or not words else ""
+    name = ", ".join(filter(None, (number, words)))
     if not steps_of(trial, REVERSE_RECEIVER):
         return [_series(trial, RECEIVER, name, shown)]
     return [_series(trial, role, f"{name}, {way}", shown) for role, way in _WAYS.items()]
@@ -275,8 +261,6 @@ def loss_over_time_and_rate(data: FigureData) -> Chart:
         cells=Cells(
             width=width_ns / 1e9,
             rows="condition" if others else "sending rate",
-            none="none lost",
-            missing="not known",
         ),
         empty=_WITHOUT_LOSSES if own else _WITHOUT_RATE,
     )

@@ -20,16 +20,11 @@ _ROW_IN = 0.22
 _LEAST_IN = 1.1
 _HEIGHT = 0.9
 _MISSING = "missing-0"
+_NONE, _NOT_KNOWN = "none lost", "not known"
 
 
 def shade_of(percent: float) -> int:
-    """
-    The index of a value's shade. Values below zero count as none.
-
-    Examples:
-        >>> [shade_of(value) for value in (-1.0, 0.0, 0.1, 0.11, 50.0, 100.0)]
-        [0, 0, 1, 2, 5, 6]
-    """
+    """The index of a value's shade. Values below zero count as none."""
     return sum(percent > bound for bound in BOUNDS_PERCENT)
 
 
@@ -42,8 +37,8 @@ def draw_cells(chart: Chart, cells: Cells, width_in: float, title: str) -> tuple
     columns = 1 + max((_column(x, cells.width) for x in xs), default=-1)
     is_missing = any(len(series.points) < columns for series in chart.series)
     names = [
-        *_shade_names(cells),
-        *([cells.missing] if is_missing else []),
+        *_shade_names(),
+        *([_NOT_KNOWN] if is_missing else []),
         *(limit.name for limit in chart.limits),
     ]
     legend_in = look.legend_height_in(names, look.legend_columns(names, width_in), width_in)
@@ -59,7 +54,7 @@ def draw_cells(chart: Chart, cells: Cells, width_in: float, title: str) -> tuple
     axes.set_xlim(0, max(1, columns) * cells.width)
     axes.xaxis.set_major_locator(MaxNLocator(7, steps=ROUND))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    entries = _shades_of_legend(cells, is_missing)
+    entries = _shades_of_legend(is_missing)
     for row, series in enumerate(chart.series):
         _draw_row(axes, series, row, columns, cells.width)
     for index, limit in enumerate(chart.limits):
@@ -111,18 +106,17 @@ def _look(shade: int | None) -> look.Look:
     return {"facecolor": look.SHADES[shade], "edgecolor": look.SHADES[shade], "linewidth": 0.3}
 
 
-def _shade_names(cells: Cells) -> list[str]:
+def _shade_names() -> list[str]:
     below = [f"up to {plain(bound)} %" for bound in BOUNDS_PERCENT[1:]]
-    return [cells.none, *below, f"more than {plain(BOUNDS_PERCENT[-1])} %"]
+    return [_NONE, *below, f"more than {plain(BOUNDS_PERCENT[-1])} %"]
 
 
-def _shades_of_legend(cells: Cells, is_missing: bool) -> list[look.Entry]:
+def _shades_of_legend(is_missing: bool) -> list[look.Entry]:
     from matplotlib.patches import Patch
 
     entries: list[look.Entry] = [
-        (f"shade-{shade}", name, Patch(**_look(shade)))
-        for shade, name in enumerate(_shade_names(cells))
+        (f"shade-{shade}", name, Patch(**_look(shade))) for shade, name in enumerate(_shade_names())
     ]
     if is_missing:
-        entries.append((_MISSING, cells.missing, Patch(**_look(None))))
+        entries.append((_MISSING, _NOT_KNOWN, Patch(**_look(None))))
     return entries

@@ -229,13 +229,7 @@ def host_count(testbed: str, client_hosts: int | None) -> int:
 
 
 def level_list(text: str) -> tuple[int, ...]:
-    """
-    Parse numbers of stations, as in `1,2,4,8-10`. The result is sorted, without duplicates.
-
-    Examples:
-        >>> level_list("4,1,2,8-10,4")
-        (1, 2, 4, 8, 9, 10)
-    """
+    """Parse numbers of stations, as in `1,2,4,8-10`. The result is sorted, without duplicates."""
     found: set[int] = set()
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")

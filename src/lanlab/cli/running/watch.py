@@ -291,14 +291,7 @@ def interval_between(before: Progress, now: Progress) -> LiveInterval:
 
 
 def live_text(workload: str, found: LiveInterval) -> str:
-    """
-    Format the results of an interval as a line.
-
-    Examples:
-        >>> live_text("stream", {"start_s": 0.0, "end_s": 1.0, "rate_bps": 9.57e6, "messages": 831,
-        ...     "expected_messages": 840, "lost_messages": 9, "delay_variation_ns": 34_000})
-        '    0.00-1.00 s  9.57 Mbit/s, lost 9 of 840 (1.07 %), delay varies by 34.0 µs'
-    """
+    """Format the results of an interval as a line."""
     times = f"{found['start_s']:.2f}-{found['end_s']:.2f}".rjust(13) + " s"
     parts = [format_rate(found["rate_bps"])]
     counted = WORKLOADS[workload].counted

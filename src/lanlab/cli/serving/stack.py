@@ -63,14 +63,7 @@ def own_stack_of(offered: Service, options: FileOptions, given_address: str) -> 
 
 
 def stack_words(counted: StackFacts) -> str:
-    """
-    The memory and traffic of the small stack, in words.
-
-    Examples:
-        >>> stack_words({"held_bytes": 81_234, "memory_bytes": 2_000_000, "sent_frames": 70,
-        ...              "received_frames": 65, "dropped_frames": 0})
-        'at most 81,234 of 2,000,000 B held; 70 frames sent, 65 received'
-    """
+    """The memory and traffic of the small stack, in words."""
     text = (
         f"at most {counted['held_bytes']:,} of {counted['memory_bytes']:,} B held; "
         f"{counted['sent_frames']} frames sent, {counted['received_frames']} received"

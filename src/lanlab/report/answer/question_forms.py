@@ -246,13 +246,7 @@ def range_part(ask: Answer, body: Body) -> Part | None:
 
 
 def _range(values: Sequence[str], between: str = " to ") -> str:
-    """
-    One or two values, with a unit of both only once.
-
-    Examples:
-        >>> _range(["1.71 kB/s", "12.5 kB/s"]), _range(["1 kB/s"]), _range(["1 kB/s", "its limit"])
-        ('1.71 to 12.5 kB/s', '1 kB/s', '1 kB/s to its limit')
-    """
+    """One or two values, with a unit of both only once."""
     unit = values[-1].partition(" ")[2]
     is_one = all(value[:1].isdigit() for value in values)
     return between.join(

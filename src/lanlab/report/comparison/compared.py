@@ -349,13 +349,7 @@ def _called(run: Run) -> str:
 
 
 def _key(name: str) -> str:
-    """
-    The JSON key of a column.
-
-    Examples:
-        >>> _key("other mean 95 % low"), _key("p, Holm"), _key("Hedges g")
-        ('other_mean_95_low', 'p_holm', 'hedges_g')
-    """
+    """The JSON key of a column."""
     return "_".join(name.replace("%", "").replace(",", "").lower().split())
 
 
