@@ -14,8 +14,8 @@ from lanlab.studies.model import Study
 from lanlab.workloads.metrics import metric_direction
 
 _INTERVALS = (
-    "Intervals of 95 %, each of its condition alone; intervals that reach the edge continue "
-    "beyond it. "
+    "Intervals, from three trials on, are of 95 %, each of its condition alone; those that reach "
+    "the edge continue beyond it. "
     "At the line, both are equal."
 )
 

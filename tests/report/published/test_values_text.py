@@ -92,8 +92,8 @@ def test_the_answer_has_published_simulated_and_measured_values(runs: list[RunDa
     ]
     assert all(is_shown for *_, is_shown in measured.found)
     assert measured.brief == (
-        "Here (5 trials each): TCP/IP with one file of 62.3 MB, NWLink (IPX/SPX) (198 files of "
-        "1 kB to 4 MB, 47.2 MB together)."
+        "Here (5 trials each): TCP/IP with one file of 62.3 MB; NWLink (IPX/SPX) with 198 files of "
+        "1 kB to 4 MB, 47.2 MB together."
     )
     # Of some of the model's conditions the difference is within its error, or that is not known.
     assert not all(is_shown for *_, is_shown in simulated.found)

@@ -65,11 +65,9 @@ def _spread(conditions: Sequence[Sequence[TrialRecord]]) -> Sequence[TrialRecord
     if len(conditions) == 1:
         return conditions[0][:MOST_TRIALS]
     firsts = [own[0] for own in conditions]
-    if len(firsts) <= MOST_TRIALS:
-        return firsts
     firsts.sort(key=lambda trial: trial.metrics.get("goodput_bps", 0.0))
-    step = (len(firsts) - 1) / (MOST_TRIALS - 1)
-    return [firsts[round(place * step)] for place in range(MOST_TRIALS)]
+    step = max(1.0, (len(firsts) - 1) / (MOST_TRIALS - 1))
+    return [firsts[round(place * step)] for place in range(min(len(firsts), MOST_TRIALS))]
 
 
 def steps_of(trial: TrialRecord, role: str = RECEIVER) -> list[Step]:

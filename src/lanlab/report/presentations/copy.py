@@ -54,7 +54,7 @@ class CopyPresentation(Presentation):
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
         yield from super().figures(experiment)
-        title = "Goodput by service and dataset"
+        title = "Goodput of the copies"
         yield figure(experiment, "copy_times", title, metric="goodput_bps")
         yield figure(experiment, "goodput_against_file_size", "Goodput by size of files")
 
