@@ -10,9 +10,12 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from lanlab.errors import UsageError, closest
+
+_N = TypeVar("_N", int, float)
 
 #: ASCII digits only, because `\d` and `float` accept digits of every script.
 _NUMBER = re.compile(
@@ -289,18 +292,18 @@ def parse_time_s(text: str) -> float:
     return _parse(text, "time", _TIME, "2.5s")
 
 
-def time_of(option: str, text: str, least: str = "1 ms", most: str = "24 h") -> float:
-    """
-    The time of an option, in seconds.
-
-    Raises:
-        UsageError: Not a number with a time unit, or out of range; the message names the option.
-    """
+def of_option(option: str, parse: Callable[[str], _N], text: str) -> _N:
+    """The value of an option; an error names the option in place of the quantity."""
     try:
-        time_s = parse_time_s(text)
+        return parse(text)
     except UsageError as error:
-        said = error.message.removeprefix("time: ")
+        said = error.message.partition(": ")[2]
         raise UsageError(f"{option}: {said}", hint=error.hint) from None
+
+
+def time_of(option: str, text: str, least: str = "1 ms", most: str = "24 h") -> float:
+    """The time of an option, in seconds, within its range."""
+    time_s = of_option(option, parse_time_s, text)
     if not parse_time_s(least) <= time_s <= parse_time_s(most):
         raise UsageError(f"{option}: found `{text}`; allowed: {least} to {most}")
     return time_s

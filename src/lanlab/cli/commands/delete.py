@@ -46,14 +46,8 @@ def delete(
                 raise typer.Exit(1)
         deleted = [records.delete_run(run.id) for run in found]
     if as_json:
-        print_json(
-            {
-                "deleted": [
-                    {"run": one.run_id, "trials": one.trials, "series": one.series}
-                    for one in deleted
-                ]
-            }
-        )
+        rows = [{"run": one.run_id, "trials": one.trials, "series": one.series} for one in deleted]
+        print_json({"deleted": rows})
         return
     for one in deleted:
         counts = f"{counted(one.trials, 'trial')}, {one.series} series"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lanlab.cli.options.shared import argument, flag, option
 from lanlab.errors import of_name
-from lanlab.units import parse_rate_bps, time_of
+from lanlab.units import of_option, parse_rate_bps, time_of
 
 
 def peer(
@@ -48,6 +48,6 @@ def peer(
         served.port if port is None else port,
         clients,
         time_of("--longest", longest, "1 s"),
-        None if rate_limit is None else parse_rate_bps(rate_limit),
+        None if rate_limit is None else of_option("--rate-limit", parse_rate_bps, rate_limit),
     )
     serve_peers(wanted, within_s, as_json=as_json)

@@ -6,7 +6,7 @@ from lanlab.cli.options.parameters import Given, ParametersOf
 from lanlab.cli.options.shared import option
 from lanlab.cli.running.settings import RunSettings, with_run_settings
 from lanlab.errors import UsageError
-from lanlab.units import parse_rate_bps, parse_share
+from lanlab.units import of_option, parse_rate_bps, parse_share
 
 #: Upper end of the search on a link of unknown speed, bit/s: more than a program can send as
 #: messages.
@@ -67,13 +67,12 @@ def saturation(
     parameters = checked("stream", {**given, "transport": "udp", "time_s": time})
     limit_bps = limit_of("rate_bps", parameters, wire_asked_for(settings.link or "unshaped"))
     default_bps = round(_BEYOND * limit_bps) if limit_bps else _HIGHEST_BPS
-    high_bps = default_bps if high is None else parse_rate_bps(high)
-    low_bps = max(1, round(_LOWEST_RATIO * high_bps)) if low is None else parse_rate_bps(low)
+    high_bps = default_bps if high is None else of_option("--high", parse_rate_bps, high)
+    lowest_bps = max(1, round(_LOWEST_RATIO * high_bps))
+    low_bps = lowest_bps if low is None else of_option("--low", parse_rate_bps, low)
     if not 0 < low_bps < high_bps:
-        raise UsageError(
-            f"--low {low_bps} bit/s must be below --high {high_bps} bit/s",
-            hint="lanlab searches between --low and --high",
-        )
+        said = f"--low {low_bps:,} bit/s must be below --high {high_bps:,} bit/s"
+        raise UsageError(said, hint="lanlab searches between --low and --high")
     wanted = [goal.strip() for goal in goals.split(",")]
     check_commas("--goals", wanted, "SHARE")
     search = {

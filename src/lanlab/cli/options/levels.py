@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from lanlab.cli.options.checks import check_number
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 from lanlab.store import Level
-from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_time_s
+from lanlab.units import of_option, parse_rate_bps, parse_share, parse_size_bytes, parse_time_s
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -242,7 +243,8 @@ def of_all_flows(text: str, given: dict[str, object]) -> tuple[int, ...] | int |
     levels = levels_of(known["rate_bps"], text)
     if levels.count > _MOST_RATES:
         raise UsageError(f"{_FLOW_RATE}: found {levels.count:,} values; allowed: {_MOST_RATES:,}")
-    rates = [parse_rate_bps(level) if isinstance(level, str) else int(level) for level in levels]
+    read = partial(of_option, _FLOW_RATE, parse_rate_bps)
+    rates = [read(level) if isinstance(level, str) else int(level) for level in levels]
     if rates == [_NO_LIMIT]:
         return None
     every = tuple(rate * int(flows[0]) for rate in rates)

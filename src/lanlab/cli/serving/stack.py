@@ -9,7 +9,7 @@ from lanlab.cli.serving.options import MEMORY, STACKS, FileOptions
 from lanlab.errors import UsageError, of_name
 from lanlab.messages import StackFacts
 from lanlab.services import Service
-from lanlab.units import parse_size_bytes
+from lanlab.units import of_option, parse_size_bytes
 
 if TYPE_CHECKING:
     from lanlab.performers.servers.embedded import OwnStack
@@ -59,7 +59,8 @@ def own_stack_of(offered: Service, options: FileOptions, given_address: str) -> 
     if options.interface is None:
         raise UsageError("--stack small needs --interface", hint="add e.g. `--interface eth1`")
     check_interface(options.interface, allow_default_route=options.allow_default_route)
-    return OwnStack(options.interface, address, parse_size_bytes(options.stack_memory))
+    memory_bytes = of_option("--stack-memory", parse_size_bytes, options.stack_memory)
+    return OwnStack(options.interface, address, memory_bytes)
 
 
 def stack_words(counted: StackFacts) -> str:
