@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from copy_runs import copy_run
-from synthetic_runs import synthetic_run
+from synthetic_runs import Metrics, synthetic_run
 
 from lanlab.analysis.comparison.compare import LEAST_FOR_ORDER
 from lanlab.analysis.comparison.ranking import rankings
@@ -134,6 +134,32 @@ def test_maxima_and_onsets_say_which_levels_were_tried() -> None:
     lossy = synthetic_run("milanovic-srbljic", distorts=lambda found, _: {**found, "loss_ratio": 1})
     here, *_ = question_lines(lossy.pair(), None)
     assert "first loss at or below 6 kB/s at 2 bytes" in here
+
+
+def test_no_loss_is_claimed_up_to_a_load_that_was_not_sent() -> None:
+    slow = synthetic_run(
+        "milanovic-srbljic",
+        distorts=lambda found, rate: {**found, "loss_ratio": 0, "sent_bps": min(rate, 160_000.0)},
+    )
+    here, *_ = question_lines(slow.pair(), None)
+    assert "at most 1 % lost up to the most that was sent, 20 kB/s" in here
+    able = synthetic_run(
+        "milanovic-srbljic",
+        distorts=lambda found, rate: {**found, "loss_ratio": 0, "sent_bps": rate},
+    )
+    here, *_ = question_lines(able.pair(), None)
+    assert "at most 1 % lost up to the link's limit" in here
+
+
+@pytest.mark.parametrize(("in_time", "load"), [(1.0, "4 kB/s"), (0.98, "2.5 kB/s")])
+def test_a_load_that_fills_a_buffer_is_lossy_in_a_longer_trial(in_time: float, load: str) -> None:
+    def distorts(found: Metrics, rate: float) -> Metrics:
+        ratios = {"received_ratio": 1.0, "goodput_ratio": in_time if rate > 20_000 else 1.0}
+        return {**found, **ratios, "loss_ratio": 0.5 if rate > 32_000 else 0}
+
+    run = synthetic_run("milanovic-srbljic", "quick", where="simulated", distorts=distorts)
+    simulated, *_ = question_lines(run.pair(), None)
+    assert f"first loss above {load} at 2 bytes" in simulated
 
 
 def test_each_metric_has_its_own_error() -> None:

@@ -17,7 +17,7 @@ from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.simulation.accuracy import Accuracy
 from lanlab.analysis.simulation.model_error import of_metric, ratio_factor
 from lanlab.analysis.simulation.run import held_out_of
-from lanlab.analysis.traffic.peaks import MOST_LOST_RATIO, PEAKED, is_limited_by_offer
+from lanlab.analysis.traffic.peaks import LOAD, MOST_LOST_RATIO, PEAKED, is_limited_by_offer
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.analysis.trials.summary import greatest_possible, interval_of_mean
 from lanlab.figures.number_text import number, plain, with_interval
@@ -456,6 +456,22 @@ def onset_part(ask: Answer, body: Body) -> Part | None:
         return _printed_onsets(ask, body)
     said: dict[str, list[str]] = {}
     rows = []
+
+    def means(metric: str, is_known: bool) -> dict[str, float]:
+        points = body.points(ask, metric) if is_known else ()
+        return {repr(point.levels): point.sample.mean for point in points}
+
+    sent = means("sent_bps", ask.along == LOAD)
+    # What arrives after the trial was in a full buffer: of a longer trial, it would be lost.
+    arrived, in_time = (
+        means(metric, body.kind == "simulated") for metric in ("received_ratio", "goodput_ratio")
+    )
+
+    def is_lossy(point: Cell) -> bool:
+        key = repr(point.levels)
+        late = arrived.get(key, 0.0) * (1 - MOST_LOST_RATIO) - in_time.get(key, 1.0)
+        return point.sample.mean > MOST_LOST_RATIO or late > 0
+
     for title, points in body.by_level(ask, ask.metric).items():
         series: dict[str, list[Cell]] = {}
         for point in sorted(points, key=lambda p: float(p.levels.get(ask.along, 0))):
@@ -464,14 +480,17 @@ def onset_part(ask: Answer, body: Body) -> Part | None:
         tops: list[tuple[float, str]] = []
         for own in series.values():
             loads = [float(one.levels.get(ask.along, 0)) for one in own]
-            first = next((at for at, p in enumerate(own) if p.sample.mean > MOST_LOST_RATIO), None)
+            first = next((at for at, point in enumerate(own) if is_lossy(point)), None)
             named = body.words(own[0].levels, own[0].varied, ask.factor, ask.along)
             if first is None:
-                limit = _limit(ask, body, own)
-                top = _load_text(ask, body, limit or loads[-1])
+                most = max(sent.get(repr(one.levels), loads[-1]) for one in own)
+                limit = _limit(ask, body, own, most)
+                load = limit or min(most, loads[-1])
+                top = _load_text(ask, body, load)
+                if load < loads[-1] * (1 - MOST_LOST_RATIO) and not limit:
+                    top = f"the most that was sent, {top}"
                 # The limit of each level is in the table.
-                least = f"at most 1 % lost up to {_LIMIT if limit else top}"
-                tops.append((limit or loads[-1], least))
+                tops.append((load, f"at most 1 % lost up to {_LIMIT if limit else top}"))
                 lost = f"not up to {f'{_LIMIT}, ' if limit else ''}{top}"
             elif first:
                 between = [_load_text(ask, body, load) for load in loads[first - 1 : first + 1]]
@@ -500,17 +519,18 @@ def _printed_onsets(ask: Answer, body: Body) -> Part | None:
     return Part(_by_levels(said), _rows(rows)) if said else None
 
 
-def _limit(ask: Answer, body: Body, own: Sequence[Cell]) -> float | None:
-    """The link's limit of some loads, if they reach it."""
+def _limit(ask: Answer, body: Body, own: Sequence[Cell], sent: float) -> float | None:
+    """The link's limit of some loads, if they and what was sent reach it."""
     rest = _rest(own[-1].levels, ask.along)
     rates = [p for p in body.points(ask, PEAKED) if _rest(p.levels, ask.along) == rest]
     limit = min((rate.limit for rate in rates if rate.limit), default=math.inf)
-    return limit if limit < float(own[-1].levels.get(ask.along, 0)) else None
+    is_beyond = limit < float(own[-1].levels.get(ask.along, 0))
+    return limit if is_beyond and sent >= limit * (1 - MOST_LOST_RATIO) else None
 
 
 def _load_text(ask: Answer, body: Body, load: float) -> str:
     shown = quantity(body.study, ask.along)
-    return f"{plain(round(shown.shown(load), 2))} {shown.unit}"
+    return f"{plain(float(f'{shown.shown(load):.4g}'))} {shown.unit}"
 
 
 def _as_wanted(condition: Levels) -> dict[str, tuple[Level, ...]]:
