@@ -3,8 +3,8 @@
 #
 # Expected: no; the test's p-value is 1. Only a large F speaks against equal variances.
 # Found: yes, at 0.05 and also at 0.01. Datumbox rejects at both ends, so variances that are nearly equal count as
-# different, too, and of two equal builds about 10 % "differ" at 0.05. In the same way, its Shapiro-Wilk test rejects trials
-# that fit a normal distribution best, and about 10 % of normal samples. SciPy rejects 5 %.
+# different, too, and of two equal builds about 10 % "differ" at 0.05. In the same way, its Shapiro-Wilk test rejects
+# trials that fit a normal distribution best, and about 10 % of normal samples. SciPy rejects 5 %.
 # Exits 1 if that has changed. Needs mvn, java 17, python3 with venv.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
