@@ -130,6 +130,24 @@ def test_losses_are_not_known_while_the_receiver_is_behind() -> None:
     assert losses([*rows[:2], *([at * MS, MS, 3, 97] for at in range(2, 9)), rows[9]]) != []
 
 
+@pytest.mark.parametrize("prefix", ["", "reverse_"])
+def test_all_is_lost_if_nothing_arrives(prefix: str) -> None:
+    """A receiver that is too busy to read learns of its losses when the sender has stopped."""
+    _, (trial, *_), _ = scan()
+    rows = [*([at * MS, MS, 0, 0] for at in range(25)), [25 * MS, MS, 63, 937]]
+
+    def losses(received: int) -> dict[int, tuple[int, int]]:
+        told = {"intervals": {"losses_over_time": rows}, "measured_messages": received}
+        sender = {"sent_messages": 800, "elapsed_ns": 20 * MS}
+        raw = {f"{prefix}receiver": told, f"{prefix}sender": sender}
+        one = replace(trial, raw=raw, parameters={**trial.parameters, "warmup_s": 0.005})
+        found = losses_over_time([one], f"{prefix}receiver")
+        return {o.start_ns // MS: (o.lost_messages, o.expected_messages) for o in found}
+
+    assert losses(0) == dict.fromkeys(range(5, 25), (40, 40))
+    assert losses(1) == {}
+
+
 def test_a_row_whose_losses_are_not_known_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(COUNTS, 8_000_000, ([0, 0, 0, 10], [0, 0, 0, 310]))
     found = chart()

@@ -66,9 +66,8 @@ def losses_over_time(
             cell[1] += lost
         # A stream is sent at an even rate.
         sent = sum(expected for expected, _ in own.values()) / (1 + max(own, default=0))
-        for place, (expected, lost) in own.items():
-            if abs(expected - sent) > sent / 2 + _FEW:
-                continue
+        known = {at: c for at, c in own.items() if abs(c[0] - sent) <= sent / 2 + _FEW}
+        for place, (expected, lost) in {**known, **_all_lost(trial, role, width_ns)}.items():
             cell = sums.setdefault(place, [0, 0, 0])
             cell[0] += expected
             cell[1] += lost
@@ -78,6 +77,18 @@ def losses_over_time(
         for place in sorted(sums)
         if sums[place][0] > 0
     ]
+
+
+def _all_lost(trial: TrialRecord, role: str, width_ns: int) -> dict[int, tuple[int, int]]:
+    """The intervals that count if none of their messages arrived, each with what was sent."""
+    sender, received = trial.result(role.replace(RECEIVER, "sender")), trial.result(role)
+    sent, elapsed_ns = sender.get("sent_messages"), sender.get("elapsed_ns")
+    if received.get("measured_messages") != 0 or not sent or not elapsed_ns:
+        return {}
+    first_ns = round(1e9 * float(trial.parameters.get("warmup_s") or 0))
+    lost = round(sent * width_ns / elapsed_ns)
+    places = range(-(-first_ns // width_ns), (first_ns + elapsed_ns) // width_ns)
+    return dict.fromkeys(places, (lost, lost))
 
 
 def common_width_ns(trials: Sequence[TrialRecord]) -> int:
