@@ -179,3 +179,9 @@ def test_experiments_are_listed_with_names_in_place_of_ids(lanlab: Lanlab) -> No
     assert "  machine: PCjr (NEC V20, 4.77 MHz), AMD 80386-40\n" in said
     assert "measures rate; retransmitted segments; " in said and "goodput_bps" not in said
     assert "  stack: system, small\n" in said
+
+
+def test_places_of_machines_have_names(lanlab: Lanlab) -> None:
+    said = lanlab("show", "manford-kolahi", "--only", "machines").out
+    assert "\nWindows Vista SP1, IPv4 " in said
+    assert "ip_version" not in said and "os vista" not in said

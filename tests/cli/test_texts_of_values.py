@@ -2,6 +2,8 @@
 
 from lanlab.cli.running.watch import live_text
 from lanlab.cli.serving.stack import stack_words
+from lanlab.figures.finishing import distinct
+from lanlab.figures.wording import quantity, values_text
 from lanlab.report.answer.question_forms import _range
 from lanlab.report.comparison.compared import _key
 
@@ -36,3 +38,12 @@ def test_a_range_has_a_common_unit_once() -> None:
 def test_keys_of_columns_have_no_blanks_and_signs() -> None:
     names = ("other mean 95 % low", "p, Holm", "Hedges g")
     assert [*map(_key, names)] == ["other_mean_95_low", "p_holm", "hedges_g"]
+
+
+def test_names_lose_their_common_parts() -> None:
+    assert distinct(["IPv4, 64 B", "IPv6, 64 B"]) == ("IPv4", "IPv6")
+    assert distinct(["IPv4, 64 B"]) == ("IPv4, 64 B",)
+
+
+def test_values_too_few_for_an_interval_are_listed() -> None:
+    assert values_text(quantity(None, "goodput_bps"), [1e6, 1.25e6]) == "1.000; 1.250"

@@ -228,3 +228,16 @@ def test_what_a_change_leaves_alike_is_drawn_once(changed: int, is_wide: bool) -
     assert found is not None and found.y.logarithmic == is_wide
     assert [one.name for one in found.series] == ["a", "b, before", "b, after"]
     assert [limit.series for limit in found.limits] == [1, 2]
+
+
+@pytest.mark.parametrize(("count", "shown"), [(8, 8), (12, 1)])
+def test_published_series_that_cannot_be_told_apart_are_one(count: int, shown: int) -> None:
+    published = tuple(
+        PublishedSeries(f"PC {n}, rate", (PublishedMark(1, float(n), f"page {n}"),), series=0)
+        for n in range(count)
+    )
+    chart = Chart("t", SIZE, RATE, (line("a", point(1, 20), point(2, 21)),), published=published)
+    found = with_distinct_labels(chart).published
+    assert len(found) == shown and sum(len(one.marks) for one in found) == count
+    if shown == 1:
+        assert found[0].label == "published" and found[0].marks[3].printed == "PC 3: page 3"

@@ -222,7 +222,7 @@ STATIONS = "stations"
 #: Maximum number of curves with bounds; bounds of more would hide the curves.
 _MOST_BOUNDED = 4
 #: A queue that misses a mean by more is not drawn.
-_MISFIT_LOG = math.log(1.25)
+_MISFIT_LOG = math.log(1.15)
 _WIDE = 30
 _PLACES = 60
 

@@ -30,6 +30,8 @@ _BETWEEN = ", "
 _FAR = 4.0
 #: Up to as many published series keep the names that they have in common, such as a system's.
 _MOST_IN_FULL = 4
+#: Maximum published series with marks of their own.
+_MOST_APART = 8
 
 
 def with_distinct_labels(chart: Chart) -> Chart:
@@ -58,21 +60,24 @@ def with_distinct_labels(chart: Chart) -> Chart:
         series=tuple(
             replace(series, name=name) for series, name in zip(chart.series, names, strict=True)
         ),
-        published=tuple(
-            replace(one, name=name) for one, name in zip(chart.published, theirs, strict=True)
+        published=_told_apart(
+            [replace(one, name=name) for one, name in zip(chart.published, theirs, strict=True)]
         ),
         limits=tuple(replace(one, name=_without(one.name, shared)) for one in chart.limits),
     )
 
 
-def distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """
-    Names without their common parts.
+def _told_apart(published: Sequence[PublishedSeries]) -> tuple[PublishedSeries, ...]:
+    """Published series, or one of them all that readers cannot tell apart: each mark names its."""
+    if len(published) <= _MOST_APART or len({one.series for one in published}) > 1:
+        return tuple(published)
+    every = ((one.name, mark) for one in published for mark in one.marks)
+    marks = tuple(replace(mark, printed=f"{name}: {mark.printed}") for name, mark in every)
+    return (replace(published[0], name="", marks=marks),)
 
-    Examples:
-        >>> distinct(["IPv4, 64 B", "IPv6, 64 B"]), distinct(["IPv4, 64 B"])
-        (('IPv4', 'IPv6'), ('IPv4, 64 B',))
-    """
+
+def distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Names without their common parts."""
     shared = shared_parts(names)
     return tuple(_without(name, shared) for name in names)
 

@@ -276,13 +276,7 @@ def as_printed(value: PublishedValue) -> str:
 
 
 def values_text(shown: Quantity, values: Sequence[float]) -> str:
-    """
-    List values that are too few for an interval.
-
-    Examples:
-        >>> values_text(quantity(None, "goodput_bps"), [1e6, 1.25e6])
-        '1.000; 1.250'
-    """
+    """List values that are too few for an interval."""
     return "; ".join(number(shown.shown(value)) for value in values)
 
 
