@@ -21,7 +21,9 @@ def test_a_user_s_directory_is_measured_and_left_as_it_was(lanlab: Lanlab, tmp_p
 
     assert said.code == 0, said.err
     lines = said.out.splitlines()
-    assert [line.split()[0] for line in lines[5:8]] == ["1", "2", "3"]
+    first = [line.split()[0] for line in lines if line]
+    head = first.index("stations")
+    assert first[head : head + 4] == ["stations", "1", "2", "3"]
     assert lines[0].startswith("With 3 stations, the most tried, the mean response time")
     assert "60.0 s was not reached" in lines[0]
     assert [path.name for path in nas.rglob("*")] == ["letter"]
