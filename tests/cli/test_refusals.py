@@ -40,6 +40,17 @@ def test_an_unknown_figure_is_refused_before_the_run(
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
 
 
+def test_an_unknown_server_is_named_without_a_host_of_ours(lanlab: Lanlab, folder: Path) -> None:
+    # No name server is asked for this.
+    said = lanlab("copy", "1x1kB", "ftp://no..host/", "--trials", "1")
+
+    assert (said.code, said.out) == (2, "")
+    error, hint = said.err.splitlines()
+    assert error.startswith("error: `no..host` has no IPv4 address: ")
+    assert hint == "hint: check the name, or give the address"
+    assert [path.name for path in folder.iterdir()] == ["small.toml"]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_named(lanlab: Lanlab, folder: Path) -> None:
     (folder / "shut").mkdir(mode=0o555)

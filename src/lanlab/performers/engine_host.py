@@ -94,7 +94,13 @@ def resolved(
     request: dict[str, object] = {"type": "resolve", "name": name, "family": family, "port": port}
     if netbios is not None:
         request |= {"netbios": True, "wins": netbios.wins}
-    answer = ask(host, request, RESOLVE_S)
+    try:
+        answer = ask(host, request, RESOLVE_S)
+    except EngineError as error:
+        # A user's server is looked up from this machine, which needs no name.
+        error.message = error.message.removeprefix("host0: ")
+        error.hint = error.hint or "check the name, or give the address"
+        raise
     return str(answer["address"])
 
 

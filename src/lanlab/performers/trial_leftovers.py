@@ -171,8 +171,8 @@ class Emptying:
             self._setup["not_emptied"] = why
             if self._parameters.is_users_server:
                 place = _place(self._parameters.server, self._spec)
-                is_written = "prepared" in self._setup
-                server_leftovers.note_unknown(place, why, is_written=is_written)
+                own = why.removeprefix("host0: ")
+                server_leftovers.note_unknown(place, own, is_written="prepared" in self._setup)
             raise
         self._setup["emptied"] = result
         left, place = result.get("left"), _place(self._parameters.server, self._spec)
@@ -220,7 +220,7 @@ def empty_left(
             else:
                 server_leftovers.note(place, left)
         except EngineError as error:
-            what |= {"error": error.message}
+            what |= {"error": error.message.removeprefix("here: ")}
         setup.setdefault("left_before", []).append(what)
 
 

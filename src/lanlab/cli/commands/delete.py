@@ -50,5 +50,4 @@ def delete(
         print_json({"deleted": rows})
         return
     for one in deleted:
-        counts = f"{counted(one.trials, 'trial')}, {one.series} series"
-        answer().print(f"deleted {one.run_id}: {counts}")
+        answer().print(f"deleted {one.run_id}: {counted(one.trials, 'trial')}, {one.series} series")

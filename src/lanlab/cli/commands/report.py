@@ -42,13 +42,8 @@ def report(
             others = other_kind_in(records, found[0]) if len(found) == 1 else None
             paths = build_report(read, folder, others)
     if as_json:
-        print_json(
-            {
-                "html": str(paths.html),
-                "figures": [str(path) for path in paths.figures],
-                "tables": [str(path) for path in paths.tables],
-            }
-        )
+        drawn, written = ([*map(str, own)] for own in (paths.figures, paths.tables))
+        print_json({"html": str(paths.html), "figures": drawn, "tables": written})
         return
     figures = {path.stem for path in paths.figures}
     talk().print(

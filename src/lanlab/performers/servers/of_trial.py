@@ -243,7 +243,7 @@ def check_server(parameters: TrialParameters, host: Host, client: EngineHost) ->
         try:
             target_of(url, parameters, client)
         except EngineError as error:
-            raise UsageError(error.message) from None
+            raise UsageError(error.message, hint=error.hint) from None
     elif parameters.server != EMBEDDED:
         from lanlab.testbeds.servers import Credentials, chosen, server_named
 
