@@ -23,6 +23,7 @@ from lanlab.figures.gather import FigureData, called
 from lanlab.figures.look_matplotlib import BAR_HATCHES, COLOURS, LINES, MARKERS, form_of, style
 from lanlab.figures.panels import panels, with_series
 from lanlab.figures.published import published_figures
+from lanlab.figures.registry import build_figure
 from lanlab.figures.wording import quantity
 from lanlab.report.runs.run_page import run_on_page
 from lanlab.studies.load import known_studies, load_study
@@ -378,3 +379,13 @@ def test_servers_have_the_names_of_their_services() -> None:
     names = [called(study, NOTHING, {"server": server}) for server in servers]
     assert names == ["SFTP", "WebDAV"]
     assert called(study, NOTHING, {"server": "smb://me@nas/a"}) == "smb://me@nas/a"
+
+
+def test_captions_name_the_links_of_the_simulated_machines() -> None:
+    made = synthetic_run("brutman-mtcp", "quick", where="simulated")
+    data = RunData(*made.pair(), made.study, made.published)
+    own = made.run.testbed["link"]
+    captions = {one.experiments: build_figure(data, one).caption for one in made.study.figure}
+    for which, links in (("ne2000", f"link {own}"), ("lne100", "link 100M")):
+        assert f", {links}; run " in captions[(f"speed-test-{which}-simulated",)]
+    assert any(f", links {own} and 100M; run " in one for one in captions.values())

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from lanlab.analysis.links.wires import link_at
 from lanlab.analysis.published.values import is_own, points_for
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.analysis.trials.summary import ConditionTrials, Summary, interval_of_mean
@@ -120,7 +121,8 @@ class FigureData(RunData):
         if self.study.is_simulated:
             over = " over seeds of the model"
             more.setdefault("interval", "95 % over seeds")
-        drawn, where = more.pop("drawn", _MEANS.format(over)), link_text(self.run)
+        links = [link_at(self.run, o.parameters, self.study) for o in self.drawn_conditions]
+        drawn, where = more.pop("drawn", _MEANS.format(over)), link_text(self.run, links)
         made = f"{where[0].upper()}{where[1:]}; run {self.run.id}."
         caption = " ".join(filter(None, (said, drawn, made)))
         points = [point for one in series for point in one.points]

@@ -256,11 +256,14 @@ def _service_of(server: str) -> str:
     return found.title if found is not None else server
 
 
-def link_text(run: RunRecord) -> str:
+def link_text(run: RunRecord, conditions: Iterable[str | None] = ()) -> str:
+    """Where a run measured; `conditions`: the links of what is shown, `None` for the run's."""
     where = measured_where(run)
     if where.testbed != run.testbed.get("name"):
         return f"{where.testbed}, {where.link}"
-    return f"testbed {where.testbed}, link {where.link or 'of no stated speed'}"
+    own = where.link or "of no stated speed"
+    links = [*dict.fromkeys(link or own for link in conditions)] or [own]
+    return f"testbed {where.testbed}, link{'s' * (len(links) > 1)} {' and '.join(links)}"
 
 
 def quoted(text: str) -> str:

@@ -108,24 +108,30 @@ def wire_of(run: RunRecord) -> Wire | None:
     )
 
 
+def link_at(
+    run: RunRecord, parameters: Mapping[str, Level], study: Study | None = None
+) -> str | None:
+    """The link of a condition's simulated machines; `None` if it is the run's. `study` is the run's
+    study, if it has been read.
+    """
+    recorded = run.study.get("simulation") or {}
+    if not recorded.get("medium"):
+        return None
+    from lanlab.studies.counterparts import place_at
+    from lanlab.studies.model import Study
+
+    study = study or Study.model_validate(run.study)
+    place = place_at(study, parameters)
+    assert study.simulation is not None
+    return None if place is None else study.simulation.link_of(place, parameters)
+
+
 def wire_at(
     run: RunRecord, parameters: Mapping[str, Level], study: Study | None = None
 ) -> Wire | None:
-    """The link of one condition of a run: the run's link, unless the condition's simulated machines
-    have another. `study` is the run's study, if it has been read.
-    """
-    recorded = run.study.get("simulation") or {}
-    if recorded.get("medium"):
-        from lanlab.studies.counterparts import place_at
-        from lanlab.studies.model import Study
-
-        study = study or Study.model_validate(run.study)
-        place = place_at(study, parameters)
-        assert study.simulation is not None
-        link = None if place is None else study.simulation.link_of(place, parameters)
-        if link is not None:
-            return wire_asked_for(link, has_timestamps=False)
-    return wire_of(run)
+    """The link of one condition of a run, see `link_at`."""
+    link = link_at(run, parameters, study)
+    return wire_of(run) if link is None else wire_asked_for(link, has_timestamps=False)
 
 
 def limit_name(run: RunRecord) -> str:
