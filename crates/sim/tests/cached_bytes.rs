@@ -111,7 +111,7 @@ async fn work(
         truncate: false,
     };
     let FileAnswer::Opened { handle, .. } = files.call(open, &mut vec![]).await else { panic!() };
-    let is_behind = plan.write_behind_blocks > 0 && plan.cache_blocks > 0;
+    let is_behind = plan.write_behind_blocks > 0;
     for step in steps {
         match step {
             Step::Write(stripe, at, count) => {

@@ -140,7 +140,7 @@ impl Node for Station {
                 session_key(session)
             }
             Event::Accepted { session, facts, .. } => {
-                self.sessions.insert(session, Inbox { facts: Some(facts), ..Inbox::default() });
+                self.sessions.insert(session, Inbox::default());
                 self.accepted.push_back((session, facts));
                 STATION
             }

@@ -260,9 +260,7 @@ impl<'a> Counter<'a> {
         let missing = sent.saturating_sub(self.sequences.next);
         let said_at = self.finished_at.unwrap_or(now);
         let sent_all_at = self.window_end.map_or(said_at, |end| end.min(said_at));
-        if missing > 0 {
-            self.note_newest(missing, sent_all_at.max(self.newest_at), meters);
-        }
+        self.note_newest(missing, sent_all_at.max(self.newest_at), meters);
     }
 
     /// Close the counters at `now`; `dropped` is the socket's drop count then.

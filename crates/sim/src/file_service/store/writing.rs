@@ -18,7 +18,7 @@ impl Store {
         let plan = &self.0.plan;
         let block_bytes = u64::from(plan.block_bytes);
         let (first, last) = (offset / block_bytes, (offset + count - 1) / block_bytes);
-        let is_behind = plan.write_behind_blocks > 0 && plan.cache_blocks > 0;
+        let is_behind = plan.write_behind_blocks > 0;
         for block in (first..=last).map(|block| (file, block)) {
             let is_known = self.with_cache(client, |cache| cache.holds(block))
                 || !self.0.layout.borrow().has(block);

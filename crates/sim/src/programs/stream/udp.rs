@@ -178,12 +178,12 @@ async fn next_bytes(
         };
         counter.finish(sent_messages, host.now());
         let ends = stream.plan.end(start).or(counter.finished_at).unwrap_or(start);
-        let latest = ends.plus_nanos(stream.plan.drain_ns);
-        if counter.is_complete() || host.now() > latest {
+        if counter.is_complete() {
             return None;
         }
+        // A message that arrives at the last moment still counts.
+        let end = Some(ends.plus_nanos(stream.plan.drain_ns).plus_nanos(1));
         let look = |node: &mut HostNode, _| node.ip.interface.has_datagram(socket).then_some(());
-        let latest = Some(latest.plus_nanos(1));
-        host.until_or(datagram_key(socket), "a message", latest, look).await;
+        host.until_or(datagram_key(socket), "a message", end, look).await?;
     }
 }
