@@ -86,6 +86,7 @@ fn udp_reaches_wire_speed_over_ipv4_and_ipv6() {
         let mbps = goodput_mbps(&roles[1]);
         assert!((mbps / expected_mbps - 1.0).abs() < 0.001, "{bytes} B, IPv{version}: {mbps}");
         assert_eq!(roles[0]["sent_messages"], roles[1]["measured_messages"]);
+        assert_eq!(roles[1]["receive_calls"], roles[1]["total_messages"]);
         // The wire was never idle, so that the sender waited for its buffer most of the time.
         assert!(number(&roles[0], "blocked_ns") > 19 * SECOND_NS / 10);
         assert_eq!(world["medium"][0]["lost_chance_frames"], 0);

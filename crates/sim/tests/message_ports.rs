@@ -94,20 +94,9 @@ fn a_slow_reader_blocks_its_sender_without_loss() {
     let world = world();
     let (server, client) = (world.host(0), world.host(1));
     client.clone().spawn("client", async move {
-        let step_ns = SECOND_NS / 10;
-        while !client.with_node(|node, _| node.station.as_ref().unwrap().is_ready()) {
-            client.clock().sleep_ns(step_ns).await;
-        }
-        let peer = CarrierKind::Nbf.server("SERVER").unwrap();
-        let session = client.with_node(|node, now| node.station.as_mut().unwrap().open(now, peer));
-        let opened = |node: &mut HostNode, _| node.station.as_ref().unwrap().opened(session);
-        let facts = loop {
-            if let Some(opened) = client.with_node(opened) {
-                break opened.unwrap();
-            }
-            client.clock().sleep_ns(step_ns).await;
-        };
-        let mut port = SimulatedPort::of_session(client.clone(), session, facts);
+        let carriage = Carriage::Frames(CarrierKind::Nbf);
+        let address = SocketAddr::new(addresses_of(0)[0], NETBIOS_PORT);
+        let mut port = connect(&client, carriage, "SERVER", address).await.unwrap();
         for number in 0..MESSAGES {
             poll_fn(|cx| port.poll_send(cx, [&[number], &[]])).await.unwrap();
         }
@@ -143,17 +132,26 @@ fn a_slow_reader_blocks_its_sender_without_loss() {
     assert_eq!(at_once, [16, 16, 16, 16, 16, 16, 4]);
 }
 
+/// Both buffers hold 16 KiB.
 #[test]
-fn dropping_a_stream_ends_it_for_the_peer() {
+fn a_stream_waits_for_room_and_dropping_it_ends_it_for_the_peer() {
+    const BYTES: usize = 20_000;
     let world = world();
     let (server, client) = (world.host(0), world.host(1));
     server.with_node(|node, _| node.ip.interface.listen(NETBIOS_PORT));
     server.clone().spawn_service("server", async move {
-        drop(ByteStream::accept(&server, NETBIOS_PORT).await);
+        let mut stream = ByteStream::accept(&server, NETBIOS_PORT).await;
+        let mut left = BYTES;
+        while left > 0 {
+            server.clock().sleep_ns(SECOND_NS).await;
+            left -= poll_fn(|cx| stream.poll_read(cx, &mut [0; 5_000])).await.unwrap();
+        }
     });
     let task = client.clone().spawn("client", async move {
         let address = SocketAddr::new(addresses_of(0)[0], NETBIOS_PORT);
         let mut stream = ByteStream::connect(&client, address).await.unwrap();
+        let sent = poll_fn(|cx| stream.poll_write(cx, &[0; BYTES])).await.unwrap();
+        assert_eq!(sent, BYTES);
         poll_fn(|cx| stream.poll_read(cx, &mut [0; 8])).await.unwrap()
     });
     assert_eq!(world.run(&FAR), Ended::ProgramsDone);

@@ -100,12 +100,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unacknowledged_bytes_exclude_acknowledged_ones() {
+    fn acknowledged_and_received_bytes_are_reported() {
         let counted = ConnectionFacts {
             accepted_bytes: 700,
             unacknowledged_bytes: 200,
+            received_bytes: 300,
             ..Default::default()
         };
-        assert_eq!(tcp_facts(&counted).acknowledged_bytes, 500);
+        let facts = tcp_facts(&counted);
+        assert_eq!((facts.acknowledged_bytes, facts.received_bytes), (500, 300));
     }
 }

@@ -143,6 +143,8 @@ fn protocol_errors_of_a_server_end_the_test_with_a_message() {
     assert!(refused(running(), &[State::TestRunning as u8]).contains("TestRunning where Running"));
     let mut opened = client();
     said(&mut opened, &[State::ParameterExchange as u8]);
+    let by_rules = |client: &Client| client.closed().hint.unwrap().contains("allows only");
+    assert!(by_rules(&opened) && !by_rules(&running()));
     said(&mut opened, &[State::CreateStreams as u8]);
     // As many as one read returns, and more.
     let starts = vec![State::TestStart as u8; 1 << 20];

@@ -58,8 +58,27 @@ fn a_stream_of_bytes_that_ends_too_early_was_closed_by_its_peer() {
     // Its window ends with the last arrival.
     assert_eq!(figures(&counter, at_us(9_000_000)), (300, 300, 400 * MS));
 
+    // Bytes that waited at the beginning belong to the amount.
+    let mut counter = ByteCounter::new(&plan, at_us(0));
+    counter.begin(100, at_us(200_000));
+    for (bytes, has_amount) in [(299, false), (1, true)] {
+        counter.count(bytes, at_us(400_000), &mut intervals);
+        assert_eq!(counter.has_amount(at_us(400_000)), has_amount);
+    }
+
     let plan = Plan { amount: Amount::Bytes(1), ..plan };
     assert_eq!(ByteCounter::new(&plan, at_us(0)).end_of_stream(at_us(0)), EndedBy::Finished);
+}
+
+#[test]
+fn the_worst_end_of_the_flows_counts() {
+    use EndedBy::{Cancelled, Failed, Finished, PeerClosed, Silence, Unconfirmed};
+    let order = [Finished, Unconfirmed, Silence, PeerClosed, Failed, Cancelled];
+    for (place, worst) in order.iter().enumerate() {
+        let ends = order[..=place].iter().copied();
+        assert_eq!([worst_end(ends.clone()), worst_end(ends.rev())], [*worst; 2]);
+    }
+    assert_eq!(worst_end([].into_iter()), Finished);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lanlab_os::{DatagramOptions, DatagramSocket, Readiness};
 use lanlab_units::Instant;
-use lanlab_workloads::stream::{CpuMeter, OVERTIME_NS, Sent, SharedMeters, sum_up_sent, worst_end};
+use lanlab_workloads::stream::{CpuMeter, OVERTIME_NS, Sent, SharedMeters, sum_up_sent};
 
 use super::flow_threads::{Flow, ThreadUsage, cpu_of};
 use super::*;
@@ -357,24 +357,17 @@ fn measurement_memory_covers_threads_and_flows() {
 }
 
 #[test]
-fn the_worst_end_of_the_flows_counts() {
-    let order = [
+fn each_early_end_has_its_failure() {
+    for (ended, code) in [
         (EndedBy::Finished, None),
         (EndedBy::Unconfirmed, Some("peer.gone")),
         (EndedBy::Silence, Some("peer.gone")),
         (EndedBy::PeerClosed, Some("peer.gone")),
         (EndedBy::Failed, Some("system.call")),
         (EndedBy::Cancelled, Some("cancelled")),
-    ];
-    for (place, (worst, code)) in order.iter().enumerate() {
-        let ends: Vec<EndedBy> = order[..=place].iter().map(|(ended, _)| *ended).collect();
-        for ends in [ends.clone(), ends.into_iter().rev().collect()] {
-            let found = worst_end(ends.into_iter());
-            let failure = failure_of_end(found);
-            assert_eq!((found, failure.map(|failure| failure.code)), (*worst, *code));
-        }
+    ] {
+        assert_eq!(failure_of_end(ended).map(|failure| failure.code), code);
     }
-    assert_eq!(worst_end([].into_iter()), EndedBy::Finished);
 }
 
 proptest! {

@@ -10,11 +10,14 @@ fn run(first: u64, count: u64, arrived_ms: u64, drops: u32) -> Run {
     Run { first, count, sent_ns: arrival.at.as_nanos() - 1000, arrival }
 }
 
+fn counting(plan: &Plan) -> (Counter<'_>, Meters<()>) {
+    (Counter::new(plan, Instant::ZERO), Meters::new(plan, None))
+}
+
 #[test]
 fn a_run_across_the_mark_is_measured_from_the_mark_on() {
     let plan = plan();
-    let (mut counter, mut meters) =
-        (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+    let (mut counter, mut meters) = counting(&plan);
     counter.count(run(0, 4, 50, 0), &mut meters);
     counter.mark(6);
     counter.count(run(4, 5, 110, 0), &mut meters);
@@ -26,8 +29,7 @@ fn a_run_across_the_mark_is_measured_from_the_mark_on() {
 #[test]
 fn a_late_mark_counts_messages_already_received() {
     let plan = plan();
-    let (mut counter, mut meters) =
-        (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+    let (mut counter, mut meters) = counting(&plan);
     counter.count(run(0, 10, 110, 0), &mut meters);
     counter.mark(7);
     assert_eq!(counter.counts.measured_messages, 3);
@@ -38,8 +40,7 @@ fn a_late_mark_counts_messages_already_received() {
 #[test]
 fn messages_after_the_drain_are_overdue() {
     let plan = plan();
-    let (mut counter, mut meters) =
-        (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+    let (mut counter, mut meters) = counting(&plan);
     counter.mark(0);
     counter.count(run(0, 1, 1_099, 0), &mut meters);
     counter.count(run(1, 1, 1_150, 0), &mut meters);
@@ -54,8 +55,7 @@ fn messages_after_the_drain_are_overdue() {
 fn drops_count_from_the_first_measured_message_on() {
     let plan = plan();
     let dropped = |warmup_drops, first: u64, first_drops| {
-        let mut counter = Counter::new(&plan, Instant::ZERO);
-        let mut meters = Meters::<()>::new(&plan, None);
+        let (mut counter, mut meters) = counting(&plan);
         counter.mark(100);
         counter.count(run(0, 10, 50, warmup_drops), &mut meters);
         counter.count(run(first, 1, 120, first_drops), &mut meters);
@@ -72,8 +72,7 @@ fn drops_count_from_the_first_measured_message_on() {
 fn drops_before_the_mark_belong_to_the_warm_up() {
     let plan = plan();
     let dropped = |warmup_ms| {
-        let mut counter = Counter::new(&plan, Instant::ZERO);
-        let mut meters = Meters::<()>::new(&plan, None);
+        let (mut counter, mut meters) = counting(&plan);
         counter.count(run(0, 1, warmup_ms, 3), &mut meters);
         counter.mark(1);
         // The first measured message is missing.
@@ -87,8 +86,7 @@ fn drops_before_the_mark_belong_to_the_warm_up() {
 #[test]
 fn repeated_values_of_a_run_are_counted_once() {
     let plan = plan();
-    let (mut counter, mut meters) =
-        (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+    let (mut counter, mut meters) = counting(&plan);
     counter.mark(0);
     counter.count(run(3, 3, 200, 0), &mut meters);
     counter.count(run(1, 5, 201, 0), &mut meters);
@@ -106,8 +104,7 @@ fn over_time(meters: Meters<()>) -> (Vec<u64>, Vec<i64>) {
 #[test]
 fn losses_count_in_the_interval_they_were_due() {
     let plan = plan();
-    let (mut counter, mut meters) =
-        (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+    let (mut counter, mut meters) = counting(&plan);
     counter.mark(0);
     counter.count(run(0, 2, 50, 0), &mut meters);
     // 2 is missing, within the first interval; 6 to 14 from 80 ms on, one each 27 ms.
@@ -129,8 +126,7 @@ fn losses_count_in_the_interval_they_were_due() {
 #[test]
 fn trailing_losses_need_the_count_of_the_sender() {
     let plan = plan();
-    let (mut counter, mut meters) =
-        (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+    let (mut counter, mut meters) = counting(&plan);
     counter.count(run(0, 2, 50, 0), &mut meters);
     counter.close(at_ms(1_400), Some(0), &mut meters);
     assert_eq!(over_time(meters), (vec![2], vec![0]));
