@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use crate::stage::{LOOPBACK, content, get, offer, path, put, run, served_within, user};
-use lanlab_clients::connect;
+use lanlab_clients::{AnySession, connect};
 use lanlab_files::{Class, Credentials, ServiceKind, Target};
 use lanlab_servers::{Bounds, Serving};
 use tempfile::TempDir;
@@ -47,6 +47,18 @@ async fn served(service: ServiceKind, root: &TempDir, bounds: &Bounds) -> (Servi
 /// Far longer than anything here takes on a busy machine.
 const HANGS: Duration = Duration::from_mins(2);
 
+/// Connect once there is room: on a busy machine a login may take longer than a stranger has.
+async fn connected(target: &Target) -> AnySession {
+    let start = Instant::now();
+    loop {
+        match connect(target).await {
+            Ok(session) => return session,
+            Err(fault) => assert!(start.elapsed() < HANGS, "{fault}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
 fn is_late(read: &std::io::Result<usize>) -> bool {
     read.as_ref().is_err_and(|error| {
         matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
@@ -83,12 +95,7 @@ fn incomplete_requests_time_out_while_clients_stay() {
         let login = Duration::from_millis(500);
         let bounds = Bounds { login, record: login, ..Bounds::default() };
         let (serving, target) = served(service, &root, &bounds).await;
-        // On a busy machine it may take longer than a stranger has.
-        let client = loop {
-            if let Ok(session) = connect(&target).await {
-                break session;
-            }
-        };
+        let client = connected(&target).await;
         put(&client, &path("x"), b"x").await;
         let port = serving.port();
         for begun in [b"", begun(service)] {
@@ -148,13 +155,7 @@ fn silent_smb_connections_make_room_for_a_client() {
         };
         let start = Instant::now();
         let crowd = tokio::task::spawn_blocking(crowd).await.unwrap();
-        let late = loop {
-            match connect(&target).await {
-                Ok(session) => break session,
-                Err(fault) => assert!(start.elapsed() < HANGS, "{fault}"),
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        };
+        let late = connected(&target).await;
         let took = start.elapsed();
         assert!(took < Duration::from_secs(9), "{took:?}");
         put(&late, &path("late"), b"x").await;
@@ -184,13 +185,7 @@ fn a_client_is_admitted_soon_although_strangers_hold_every_place() {
             come.collect()
         };
         let crowd = tokio::task::spawn_blocking(crowd).await.unwrap();
-        let start = Instant::now();
-        let late = loop {
-            match connect(&target).await {
-                Ok(session) => break session,
-                Err(fault) => assert!(start.elapsed() < HANGS, "{fault}"),
-            }
-        };
+        let late = connected(&target).await;
         let data = content(300_000, 5);
         put(&late, &path("late"), &data).await;
         assert!(get(&first, &path("late")).await == data, "{service:?}");

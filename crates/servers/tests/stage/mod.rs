@@ -158,7 +158,8 @@ pub async fn keeps_awkward_names(session: &impl Session, root: &Path) {
     assert_eq!(fs::read_dir(root).unwrap().count(), 0);
 }
 
-pub async fn check_refusals(session: &impl Session) {
+/// Leaves the files `a` and `d/x`.
+pub async fn check_existing_are_kept(session: &impl Session) {
     put(session, &path("a"), b"first").await;
     let again = session.open(&path("a"), Access::Create { size_bytes: 1 }).await;
     assert_eq!(again.err().unwrap().class, Class::Exists);
@@ -170,9 +171,13 @@ pub async fn check_refusals(session: &impl Session) {
     assert_eq!(session.remove_directory(&path("no")).await.unwrap_err().class, Class::Missing);
     assert_eq!(session.list(Some(&path("no"))).await.unwrap_err().class, Class::Missing);
     assert_eq!(session.make_directory(&path("no/d")).await.unwrap_err().class, Class::Missing);
+    assert_eq!(get(session, &path("a")).await, b"first");
+}
+
+pub async fn check_refusals(session: &impl Session) {
+    check_existing_are_kept(session).await;
     let missing = session.open(&path("no"), Access::Update).await;
     assert_eq!(missing.err().unwrap().class, Class::Missing);
-    assert_eq!(get(session, &path("a")).await, b"first");
     // Far beyond the end, and where nothing is.
     let file = session.open(&path("a"), Access::Update).await.unwrap();
     session.write_at(&file, 1 << 32, b"end").await.unwrap();
