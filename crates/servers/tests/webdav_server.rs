@@ -303,6 +303,8 @@ async fn only_the_lock_owner_changes_a_locked_file() {
     assert_eq!(ask(&serving, "PUT /x", &[&owned], b"mine").await.status, 204);
     let other = "If: (<urn:uuid:00000000-0000-4000-8000-000000000000>)";
     assert_eq!(ask(&serving, "PUT /x", &[other], b"other").await.status, 412);
+    let other = "Lock-Token: <urn:uuid:00000000-0000-4000-8000-000000000000>";
+    assert_eq!(ask(&serving, "UNLOCK /x", &[other], b"").await.status, 409);
     let unlocked = ask(&serving, "UNLOCK /x", &[&format!("Lock-Token: {token}")], b"").await;
     assert_eq!(unlocked.status, 204);
     assert_eq!(ask(&serving, "PUT /x", &[], b"anybody's").await.status, 204);
