@@ -41,7 +41,7 @@ _TESTS = {
     "dataset": "workloads/test_copy workloads/test_copy_kept engine/test_engine_commands",
     "echo": "workloads/test_echo_numbers workloads/test_exchange workloads/test_clocks "
     "workloads/test_receive_modes workloads/test_lost_datagrams engine/test_hostile_peers "
-    "workloads/test_every_size cli/test_outstanding",
+    "workloads/test_every_size workloads/test_peer_echo cli/test_outstanding",
     "metadata": "workloads/test_metadata",
     "path_mtu": "engine/test_engine_paths testbeds/test_ssh_paths",
     "pcap_file.rs": "engine/test_engine_simulate",
@@ -57,7 +57,8 @@ _TESTS = {
     "stations": "workloads/test_stations workloads/test_station_fairness cli/test_stations_command",
     "stream": "workloads/test_stream_numbers workloads/test_stream_impaired "
     "workloads/test_receive_modes workloads/test_lost_datagrams cli/test_stream_start "
-    "engine/test_hostile_peers workloads/test_every_size run/test_trial_ends",
+    "engine/test_hostile_peers workloads/test_every_size run/test_trial_ends "
+    "workloads/test_peer_streams workloads/test_peer_serving workloads/test_small_stack",
     "worker_threads.rs": "workloads/test_copy workloads/test_metadata",
 }
 _REPORT = "LANLAB_MUTANTS_REPORT"

@@ -189,6 +189,13 @@ def test_a_server_that_ends_during_a_test_is_noticed_at_once(pair: Pair) -> None
     assert "--server-bitrate-limit" in (error.hint or "")
 
 
+def test_datagrams_without_room_for_a_number_are_refused(pair: Pair) -> None:
+    with listening(iperf3(lambda control: reads_exactly(control, 1))) as program:
+        error = failed(pair, program.iperf3, **{**UDP, "message_size_bytes": 15})
+
+    assert "found 15; allowed: 16 or more" in error.message
+
+
 def test_an_old_server_is_understood_and_believed(pair: Pair) -> None:
     """Version 3.1 answers a flow with another number; `null` stands for no number."""
 
