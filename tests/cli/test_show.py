@@ -62,7 +62,7 @@ def row_of(said: str, name: str) -> list[str]:
 def test_a_finding_is_shown_with_statement_and_verdict(lanlab: Lanlab) -> None:
     said = lanlab("show", "milanovic-srbljic", "--only", "findings").out
 
-    assert max(map(len, said.splitlines())) <= 160
+    assert max(map(len, said.splitlines())) <= 200
     cells = row_of(said, "f4")
     assert cells[0] == "f4"
     assert cells[1].startswith("With 2-byte UDP messages goodput is low")

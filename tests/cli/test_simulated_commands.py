@@ -128,5 +128,9 @@ def test_a_scan_over_the_rate_reports_its_losses_over_time(lanlab: Lanlab, tmp_p
         name = f"{trial['factors']['rate_bps'] / 1e6:g} Mbit/s"
         here = trial["sent_messages"] - trial["received_messages"]
         sent_less_arrived[name] = sent_less_arrived.get(name, 0) + here
-    assert lost == sent_less_arrived
+    # An incomplete last interval may be unknown.
+    assert lost.keys() == sent_less_arrived.keys()
+    assert all(
+        0.9 * all_lost <= lost[name] <= all_lost for name, all_lost in sent_less_arrived.items()
+    )
     assert lost["1 Mbit/s"] == 0 < lost["3 Mbit/s"] < lost["8 Mbit/s"]

@@ -40,8 +40,7 @@ def goodput_over_time(data: FigureData) -> Chart:
     ways = 1 + any(steps_of(trial, REVERSE_RECEIVER) for trial in own)
     drawn = own[: MOST_TRIALS // ways]
     lines = (one for trial in drawn for one in _lines(trial, data, y.shown, len(own) > 1))
-    # A few steps show nothing over time.
-    series = [one for one in lines if len(one.points) > 2]
+    series = _of_several(lines)
     top = max((p.y for one in series for p in one.points), default=0.0)
     last = max((p.x for one in series for p in one.points), default=0.0)
     limits = warmup(drawn[:1], (0.0, top))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 #: Width of sentences if the output is not a terminal; tables then omit no column.
-_WIDE = 160
+_WIDE = 200
 #: Most lines of sentences above the first table.
 _MOST_LINES = 5
 #: Terminals without control sequences.

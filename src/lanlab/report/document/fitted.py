@@ -12,8 +12,8 @@ from lanlab.units import lines_of, words_of
 
 _GAP = "  "
 _WANTED = 24
-#: Long texts are wrapped in tables that are wider, even if there is room, as in a pipe.
-_READABLE = 160
+#: Long texts of tables wider than the first are wrapped to the second, even if there is room.
+_WIDEST, _READABLE = 250, 160
 _LONG = 34
 #: Width of output that is not a terminal: no column is omitted.
 _ENDLESS = 2**31
@@ -75,7 +75,8 @@ def fit(columns: Sequence[_Measured], width: int) -> tuple[list[_Measured], list
         shown = [one for one in shown if one.rank < rank]
     for one in shown:
         one.width = one.natural
-    for most, least in ((_READABLE, _LONG), (width, 0)):
+    is_long = _total([one.width for one in shown]) > _WIDEST
+    for most, least in ((_READABLE if is_long else width, _LONG), (width, 0)):
         while _total([one.width for one in shown]) > most:
             wide = [one for one in shown if one.width > max(one.least, least)]
             if not wide:
