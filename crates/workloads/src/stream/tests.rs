@@ -48,6 +48,7 @@ fn a_stream_of_bytes_that_ends_too_early_was_closed_by_its_peer() {
     let counter = ByteCounter::new(&plan, at_us(0));
     assert_eq!(counter.end_of_stream(at_us(1_099_999)), EndedBy::PeerClosed);
     assert_eq!(counter.end_of_stream(at_us(1_100_000)), EndedBy::Finished);
+    assert_eq!([1_099_999, 1_100_000].map(|us| counter.has_amount(at_us(us))), [false, true]);
 
     let plan = Plan { amount: Amount::Messages(3), ..plan };
     let mut counter = ByteCounter::new(&plan, at_us(0));
@@ -65,6 +66,8 @@ fn a_stream_of_bytes_that_ends_too_early_was_closed_by_its_peer() {
         counter.count(bytes, at_us(400_000), &mut intervals);
         assert_eq!(counter.has_amount(at_us(400_000)), has_amount);
     }
+    // They are not in the window, which begins when reception does.
+    assert_eq!(figures(&counter, at_us(9_000_000)), (300, 200, 200 * MS));
 
     let plan = Plan { amount: Amount::Bytes(1), ..plan };
     assert_eq!(ByteCounter::new(&plan, at_us(0)).end_of_stream(at_us(0)), EndedBy::Finished);
