@@ -62,3 +62,12 @@ def test_all_runs_are_drawn_if_they_share_no_figure() -> None:
         assert len({row[0].text for row in rows if row[0].text.startswith("here (testbed ")}) == 3
         assert not any("trials each" in line for _, said in overview.answers for line in said)
         assert sum("trials each" in line for line in overview.in_full) == 3
+
+
+def test_figures_of_several_experiments_have_their_own_section() -> None:
+    made = synthetic_run("brutman-mtcp", "quick", where="simulated")
+    page = run_on_page(RunData(*made.pair(), published=made.published), "x")
+    figures = {one.title: len(one.figures) for one in page.experiments}
+    assert [*figures][-1] == "Several experiments together" and figures.popitem()[1] == 1
+    assert {count for title, count in figures.items() if "FTP" in title} == {0}
+    assert page.lead is page.experiments[0].figures[0]

@@ -223,6 +223,9 @@ def _judged(data: RunData) -> Verdicts:
     return judge_run(findings, data)
 
 
+_TOGETHER = "Several experiments together"
+
+
 def _experiments(
     data: RunData, name: str, parts: Analyses, styles: dict[str, int]
 ) -> list[ExperimentOnPage]:
@@ -253,8 +256,9 @@ def _experiments(
     figures_by_experiment: dict[str, list[FigureOnPage]] = {}
     for (figure, file_name, _), chart in zip(built, styled, strict=True):
         own_figures = parts.each(f"figure {figure.title}", partial(drawn, figure, file_name, chart))
-        # Show a figure of several experiments with the first of them.
-        figures_by_experiment.setdefault(figure.experiments[0], []).extend(own_figures)
+        of = measured.intersection(figure.experiments)
+        key = figure.experiments[0] if len(of) < 2 else _TOGETHER
+        figures_by_experiment.setdefault(key, []).extend(own_figures)
     found = []
     for scaled in data.experiments:
         experiment = scaled.experiment
@@ -276,6 +280,8 @@ def _experiments(
                 tuple(parts.each(f"tables of {experiment.id}", tables)),
             )
         )
+    if several := figures_by_experiment.get(_TOGETHER):
+        found.append(ExperimentOnPage(f"{name}-together", _TOGETHER, None, "", tuple(several), ()))
     return found
 
 
