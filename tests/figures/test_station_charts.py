@@ -140,6 +140,14 @@ def test_equal_service_gives_fairness_near_one(
         assert fast.y <= mid.low * 1.05 and mid.high <= slow.y * 1.05
         assert fast.y > 0.6 and slow.y < 1.4
     assert chart.columns()[4].endswith("standard deviation low")
+    assert "its bar is the standard deviation" in chart.caption
+
+
+def test_no_deviation_is_promised_where_none_is_drawn(made: StationRun) -> None:
+    (experiment,) = {one.experiment for one in made.trials}
+    figure = Figure(figure="station_fairness", title="t", experiments=(experiment,))
+    found = drawn(made, figure)
+    assert len(found.series) > 3 and "deviation" not in found.caption
 
 
 def test_errors_are_drawn_at_their_station() -> None:

@@ -12,8 +12,10 @@ from lanlab.store import TrialRecord
 
 _SAID = (
     "Mean response time of the slowest and of the fastest station, divided by the mean of all "
-    "stations (1: equal service; its bar is the standard deviation of the stations)."
+    "stations (1: equal service{})."
 )
+#: Of several groups, bars would hide each other.
+_OF_ONE = "; its bar is the standard deviation of the stations"
 
 
 def station_fairness(data: FigureData) -> Chart:
@@ -45,7 +47,6 @@ def station_fairness(data: FigureData) -> Chart:
         ):
             is_every = what == "all stations"
             if is_every and several:
-                # Their deviations would hide each other.
                 continue
             points = tuple(
                 Point(float(n), y, low if is_every else None, high if is_every else None, (), words)
@@ -56,7 +57,7 @@ def station_fairness(data: FigureData) -> Chart:
         stations_axis(series),
         Axis("mean response time over that of all stations", ""),
         series,
-        _SAID if several else ". ".join(filter(None, (*names, _SAID))),
+        _SAID.format("") if several else ". ".join(filter(None, (*names, _SAID.format(_OF_ONE)))),
         drawn="Over the trials of each condition.",
         interval="standard deviation",
     )
