@@ -141,6 +141,14 @@ def test_numbers_other_than_rates_keep_their_unit(statistic: str, shown: str) ->
     assert row(one(0.5, 0.5, statistic, condition=alone))["about"][1] == "throughput, IPv4"
 
 
+@pytest.mark.parametrize(
+    ("statistic", "words"), [("minimum", "smallest "), ("maximum", "largest "), ("mean", "")]
+)
+def test_the_ends_of_a_range_are_told_apart(statistic: str, words: str) -> None:
+    about = row(one(statistic=statistic, condition={"ip_version": 4}))["about"][1]
+    assert about == f"{words}throughput, IPv4"
+
+
 def test_each_value_has_the_interval_from_the_others() -> None:
     found = [one(id=f"v{n}", simulated=80e6 * (1 + e)) for n, e in enumerate((0.6, 0.02, 0.01))]
     found += [one(id="v3", simulated=79e6, standing="predicted before the fit")]

@@ -34,6 +34,7 @@ from lanlab.studies.model import Study
 from lanlab.studies.published import Published
 
 TITLE = "Simulated and published values"
+_EXTREMES = {"minimum": "smallest ", "maximum": "largest "}
 
 
 def accuracy_tables(data: RunData) -> list[Table]:
@@ -154,7 +155,7 @@ def _row(
     value = one.value
     condition = {**value.condition, **at}
     pair = [condition.pop(key, None) for key in ("numerator", "denominator")]
-    about = [quantity(study, value.metric).name]
+    about = [_EXTREMES.get(value.statistic, "") + quantity(study, value.metric).name]
     about += [" to ".join(map(str, pair))] if all(pair) else []
     about += [level_text(study, key, level) for key, level in condition.items()]
     held_out = checked.get(value.id) if one.standing in PREDICTED else None
