@@ -150,7 +150,7 @@ fn a_stream_waits_for_room_and_dropping_it_ends_it_for_the_peer() {
     let task = client.clone().spawn("client", async move {
         let address = SocketAddr::new(addresses_of(0)[0], NETBIOS_PORT);
         let mut stream = ByteStream::connect(&client, address).await.unwrap();
-        let sent = poll_fn(|cx| stream.poll_write(cx, &[0; BYTES])).await.unwrap();
+        let sent = poll_fn(|cx| stream.poll_write(cx, &vec![0; BYTES])).await.unwrap();
         assert_eq!(sent, BYTES);
         poll_fn(|cx| stream.poll_read(cx, &mut [0; 8])).await.unwrap()
     });
