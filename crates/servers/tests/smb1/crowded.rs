@@ -53,32 +53,30 @@ fn search_beside_others(files: usize) {
             let (is_searching, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
             std::thread::scope(|scope| {
                 let (is_searching, is_over, secret) = (&is_searching, &is_over, &secret);
-                let waits = scope.spawn(move || {
-                    let (mut raw, mut longest) = (Raw::connected(port, secret), Duration::ZERO);
+                let answers = scope.spawn(move || {
+                    let (mut raw, mut answers) = (Raw::connected(port, secret), 0);
                     while !is_searching.load(Ordering::Relaxed) {
                         std::thread::yield_now();
                     }
                     while !is_over.load(Ordering::Relaxed) {
-                        let began = Instant::now();
                         raw.looks("\\");
-                        longest = longest.max(began.elapsed());
+                        answers += 1;
                     }
-                    longest
+                    answers
                 });
                 let searchers = [(); SEARCHERS].map(|()| Raw::connected(port, secret));
                 is_searching.store(true, Ordering::Relaxed);
-                let began = Instant::now();
                 let search = |mut raw: Raw| scope.spawn(move || raw.searches("NONE*.*"));
                 for searching in searchers.map(search) {
                     searching.join().unwrap();
                 }
                 is_over.store(true, Ordering::Relaxed);
-                (began.elapsed(), waits.join().unwrap())
+                answers.join().unwrap()
             })
         });
-        let (took, longest) = searched.await.unwrap();
-        // On a busy machine all is late; a client that is kept waiting has its answer after most searches.
-        assert!(longest < took / 2, "another client waited {longest:?} of {took:?}");
+        // A client that is kept waiting has its answer after most searches.
+        let answers = searched.await.unwrap();
+        assert!(answers > 2 * SEARCHERS, "{answers} answers to another client meanwhile");
         serving.end().await;
     });
 }
