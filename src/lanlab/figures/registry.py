@@ -10,7 +10,7 @@ from importlib import import_module
 from lanlab.analysis.trials.attempts import counting
 from lanlab.analysis.trials.failures import missing_places
 from lanlab.analysis.trials.run_data import RunData
-from lanlab.errors import of_name
+from lanlab.errors import UnknownName, of_name
 from lanlab.figures.chart import Chart
 from lanlab.figures.finishing import (
     in_readable_unit,
@@ -69,7 +69,8 @@ FIGURES: Mapping[str, Builder] = Lazily(
 def check_figures(study: Study) -> None:
     """Check before a run that all figures of a study are known."""
     for figure in study.figure:
-        of_name("figure", figure.figure, FIGURES)
+        if figure.figure not in FIGURES:
+            raise UnknownName("figure", figure.figure, FIGURES)
 
 
 def build_figure(data: RunData, figure: Figure) -> Chart:

@@ -13,6 +13,7 @@ from lanlab.figures.wording import as_printed, level_text, name_of, quantity
 from lanlab.plan.running import Estimate
 from lanlab.report.document.document import Block, Document
 from lanlab.report.document.table import Column, Table, table_of_texts
+from lanlab.studies.base import Level
 from lanlab.studies.load import LoadedStudy
 from lanlab.studies.plain_level import plain_level
 from lanlab.studies.published import MissingValue, PublishedValue
@@ -23,7 +24,6 @@ from lanlab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from lanlab.analysis.findings.verdicts import Verdicts
-    from lanlab.studies.base import Level
 
 #: Arguments: the study, estimates by scale, and whether the section was requested by name.
 Section: TypeAlias = Callable[[LoadedStudy, Mapping[str, Estimate], bool], Iterator[Block]]
