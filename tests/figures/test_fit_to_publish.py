@@ -190,7 +190,7 @@ def test_limits_of_bars_are_one_line_unless_they_differ(
 
 
 def _bars_and_limits(chart: Chart) -> set[tuple[float, float]]:
-    """The height of each bar, and that of the limit above its middle."""
+    """The height of each bar, and the height of the limit above its middle."""
     axes, parts = drawn(chart)
     lines = [line.get_xydata() for name, line in parts.items() if name.startswith("limit")]
     return {

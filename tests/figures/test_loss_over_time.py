@@ -116,7 +116,7 @@ def test_intervals_of_different_width_are_merged() -> None:
 
 
 def test_losses_are_not_known_while_the_receiver_is_behind() -> None:
-    """It read 3 of 100 messages of each interval in order, and at the end learned of all others."""
+    """The receiver read 3 of 100 messages of each interval, and counted the others at the end."""
     _, (trial, *_), _ = scan()
     rows = [[place * MS, MS, 3, 0] for place in range(9)] + [[9 * MS, MS, 3, 970]]
 

@@ -69,7 +69,7 @@ def goodput_over_time(data: FigureData) -> Chart:
 
 
 def _of_several(series: Iterable[Series]) -> list[Series]:
-    """Series without those of a single step, which shows nothing over time."""
+    """Drop series with a single step: they show nothing over time."""
     return [one for one in series if len(one.points) > 1]
 
 

@@ -199,7 +199,7 @@ class Hosts(Closing):
 
 
 def interface_of(facts: HostFacts, addresses: Collection[str]) -> str | None:
-    """The interface that has one of some addresses; `None` if the engine reports none."""
+    """The interface with one of these addresses; `None` if the engine reports none."""
     return next(
         (
             name
