@@ -188,7 +188,9 @@ def test_stations_read_blocks(lanlab: Lanlab, service: str) -> None:
         # The rate is of the steady part: each of its operations sends a request.
         steady_s = (trial["steady_end_ns"] - trial["steady_start_ns"]) / 1e9
         assert trial["frames_sent"] > trial["operations_per_s"] * steady_s > 0
-        assert (trial["frames_lost_here"], trial["frames_discarded"]) == (0, 0)
+        assert trial["frames_lost_here"] == 0
+        # On a busy machine a request is sent again, and one of its two answers is discarded.
+        assert trial["frames_discarded"] <= trial["frames_sent_again"]
     # Both ends of each trial are in the record.
     with open_store() as store:
         (run,) = store.runs()
