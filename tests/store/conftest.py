@@ -17,8 +17,7 @@ def server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def postgresql_url(server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("PGPASSFILE", str(server.passfile()))
-    monkeypatch.delenv("PGPASSWORD", raising=False)
+    monkeypatch.setenv("PGPASSWORD", server.password)
     return server.url(f"t_{secrets.token_hex(6)}")
 
 

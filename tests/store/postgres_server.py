@@ -165,13 +165,6 @@ class PostgresServer:
         query = f"?{urllib.parse.urlencode(options)}" if options else ""
         return f"postgresql://{self.user}@{host}:{self.port}/{self.database}{query}"
 
-    def passfile(self) -> Path:
-        path = self.folder / "pgpass"
-        escaped = self.password.replace("\\", "\\\\").replace(":", "\\:")
-        path.touch(mode=0o600)
-        path.write_text(f"127.0.0.1:*:{self.database}:{self.user}:{escaped}\n*:*:*:*:wrong\n")
-        return path
-
     def close(self) -> None:
         self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -209,7 +209,6 @@ def test_the_driver_gets_the_whole_url_and_silence_ends_after_40_seconds(
 
     # A local socket needs no TLS, whatever mode is asked for; without a password it is empty.
     monkeypatch.delenv("PGPASSWORD")
-    monkeypatch.setenv("PGPASSFILE", "/nonexistent")
     told = given_to_the_driver(monkeypatch, Silent(None))
     postgresql_session._connect(Target("/run", 5432, "ada", "lab", ssl_mode="require"))
     assert (told["ssl_context"], told["password"]) == (False, "")
@@ -250,23 +249,23 @@ def test_an_interrupt_while_connecting_closes_the_socket(
     assert connected.events == ["socket closed"]
 
 
-def test_a_connection_waits_as_long_as_the_url_says_and_is_kept_alive() -> None:
+def test_a_connection_has_ten_seconds_and_is_kept_alive() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        with _reach(Target("127.0.0.1", port, "ada", "lab", connect_timeout_s=7.0)) as reached:
-            assert reached.gettimeout() == 7.0
+        with _reach(Target("127.0.0.1", port, "ada", "lab")) as reached:
+            assert reached.gettimeout() == 10.0
             assert reached.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
             assert reached.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_the_url_sets_how_long_a_local_socket_may_take_to_answer(tmp_path: Path) -> None:
-    target = Target(str(tmp_path), 5432, "ada", "lab", connect_timeout_s=7.0)
+def test_a_local_socket_has_ten_seconds_to_answer(tmp_path: Path) -> None:
+    target = Target(str(tmp_path), 5432, "ada", "lab")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(tmp_path / ".s.PGSQL.5432"))
         listener.listen()
         with _reach(target) as reached:
             assert reached.family == socket.AF_UNIX
-            assert reached.gettimeout() == 7.0
+            assert reached.gettimeout() == 10.0
     other = Target(str(tmp_path), 5433, "ada", "lab")
     with pytest.raises(StoreError, match="the server cannot be reached: No such file"):
         _reach(other)
@@ -274,5 +273,5 @@ def test_the_url_sets_how_long_a_local_socket_may_take_to_answer(tmp_path: Path)
 
 def test_an_invalid_host_name_is_an_unreachable_server() -> None:
     with pytest.raises(StoreError, match="the server cannot be reached") as seen:
-        _reach(Target("x" * 70 + ".example", 1, "ada", "lab", connect_timeout_s=1.0))
+        _reach(Target("x" * 70 + ".example", 1, "ada", "lab"))
     assert str(seen.value.hint) == "check host and port, and that the server runs"

@@ -1,7 +1,6 @@
 """A store in PostgreSQL: others' tables, rights, and servers that stop."""
 
 import dataclasses
-import os
 import secrets
 import signal
 from collections.abc import Iterator
@@ -124,14 +123,10 @@ def test_missing_privileges_are_named(
             store.commit_trial(a_trial(0), [READINGS])
 
 
-def test_a_missing_database_is_named(postgresql_url: str, server: PostgresServer) -> None:
+def test_a_missing_database_is_named(postgresql_url: str) -> None:
     url = postgresql_url.replace("/lab?", "/other?")
-    os.environ["PGPASSWORD"] = server.password
-    try:
-        with open_store(url) as store, pytest.raises(StoreError) as refused:
-            store.runs()
-    finally:
-        del os.environ["PGPASSWORD"]
+    with open_store(url) as store, pytest.raises(StoreError) as refused:
+        store.runs()
     assert "there is no such database" in refused.value.message
     assert "createdb" in str(refused.value.hint)
 

@@ -109,9 +109,8 @@ def test_a_missing_store_is_usable_if_its_folder_can_be_created(tmp_path: Path) 
     assert (secret.kind, secret.place, secret.is_usable) == ("postgresql", "that URL", False)
 
 
-@pytest.mark.parametrize("url", ["postgresql://ada@127.0.0.1:1/lab?connect_timeout=2"])
-def test_a_database_that_cannot_be_reached_gives_a_hint(url: str) -> None:
-    found = readiness(url)
+def test_a_database_that_cannot_be_reached_gives_a_hint() -> None:
+    found = readiness("postgresql://ada@127.0.0.1:1/lab")
     assert (found.kind, found.is_usable) == ("postgresql", False)
     assert found.how_to_get == "check host and port, and that the server runs"
 

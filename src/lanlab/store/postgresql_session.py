@@ -8,6 +8,7 @@ SCRAM with channel binding, TLS and local sockets. Only this module imports it.
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import ssl
 from collections.abc import Mapping
@@ -16,12 +17,11 @@ from typing import Any
 from lanlab.errors import StoreError, UnmetNeed
 from lanlab.store.database import DuplicateRow, MissingRow
 from lanlab.store.encoding import Row
-from lanlab.store.postgresql_password import find_password
-from lanlab.store.postgresql_url import Target
-from lanlab.user_files import user_path
+from lanlab.store.postgresql_url import WHERE_PASSWORDS_GO, Target
 
 #: The oldest server version that returns floating-point numbers exactly by default.
 OLDEST_SERVER = 120000
+CONNECT_TIMEOUT_S = 10.0
 STATEMENT_TIMEOUT_S = 30
 LOCK_TIMEOUT_S = 10
 #: Time without an answer after which the network counts as down. It exceeds the server's limits,
@@ -183,7 +183,7 @@ def _connect(target: Target) -> Any:
     check_driver()
     import pg8000.native
 
-    password = find_password(target)
+    password = os.environ.get("PGPASSWORD")
     connected = _reach(target)
     try:
         connection = pg8000.native.Connection(
@@ -192,7 +192,7 @@ def _connect(target: Target) -> Any:
             database=target.database,
             # Without a password, send an empty one if the server requests it, so that the server
             # reports its usual error.
-            password=password.text or "",
+            password=password or "",
             sock=connected,
             ssl_context=False if target.is_local_socket else _tls(target),
             application_name="lanlab",
@@ -202,7 +202,8 @@ def _connect(target: Target) -> Any:
         fields = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
         sqlstate, message = str(fields.get("C", "")), str(fields.get("M", error))
         if sqlstate.startswith("28"):
-            raise StoreError(f"{target}: login failed ({message})", hint=password.advice) from error
+            advice = WHERE_PASSWORDS_GO if password is None else "check PGPASSWORD"
+            raise StoreError(f"{target}: login failed ({message})", hint=advice) from error
         cause, hint = cause_of(sqlstate, message)
         raise StoreError(f"{target}: {cause}", hint=hint) from error
     except ssl.SSLError as error:
@@ -247,15 +248,13 @@ def _reach(target: Target) -> socket.socket:
         if target.is_local_socket:
             connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
-                connected.settimeout(target.connect_timeout_s)
+                connected.settimeout(CONNECT_TIMEOUT_S)
                 connected.connect(str(target.socket_path))
             except BaseException:
                 connected.close()
                 raise
             return connected
-        connected = socket.create_connection(
-            (target.host, target.port), timeout=target.connect_timeout_s
-        )
+        connected = socket.create_connection((target.host, target.port), CONNECT_TIMEOUT_S)
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         # Statements are short, and each is answered before the next: do not delay them.
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -280,9 +279,6 @@ def _tls(target: Target) -> ssl.SSLContext | bool | None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     roots = target.ssl_root_certificate
-    if roots is None and mode != "require":
-        default = user_path("~/.postgresql/root.crt")
-        roots = default if default.exists() else None
     # With a root certificate, `require` also verifies, as in libpq.
     verify = mode != "require" or roots is not None
     context.check_hostname = mode == "verify-full"
@@ -292,12 +288,10 @@ def _tls(target: Target) -> ssl.SSLContext | bool | None:
             context.load_verify_locations(roots)
         elif verify:
             context.load_default_certs()
-        if target.ssl_certificate is not None:
-            context.load_cert_chain(target.ssl_certificate, target.ssl_key)
     except OSError as error:
         raise StoreError(
             f"{target}: a certificate cannot be read: {error.strerror or error}",
-            hint="check `sslrootcert`, `sslcert` and `sslkey`",
+            hint="check `sslrootcert`",
         ) from error
     return context
 
