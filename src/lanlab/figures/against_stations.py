@@ -138,7 +138,7 @@ def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> 
         ends = ((min(xs), top), (max(xs), top))
         lines.append(Limit(f"limit of {format_time(within_s)}", ends))
     for place, curve in enumerate(curves):
-        found = stations_within(curve, within_s, can_predict=metric == _RESPONSE)
+        found = stations_within(curve, within_s)
         name = f"{names[place]}: " if len(curves) > 1 else ""
         said.append(f"{name}{within_text(found)}")
         if found.basis == "measured" and found.stations:
@@ -158,8 +158,7 @@ def within_text(found: StationsWithin) -> str:
         return f"{limit} was not reached, and how many more can be served is not known"
     high = "more" if found.high is None else found.high
     spread = "" if found.low is None else f" (95 % interval: {found.low} to {high})"
-    how = "" if found.basis == "measured" else "; beyond the numbers here, by a model"
-    return f"{counted(found.stations, 'station')} within {limit}{spread}{how}"
+    return f"{counted(found.stations, 'station')} within {limit}{spread}"
 
 
 _SIZE = "message_size_bytes"
@@ -281,7 +280,7 @@ def bounding_lines(
         curve = by_name.get(one.name)
         if curve is None or len(curve.levels) < 3:
             continue
-        model = fit_model(curve, "queue")
+        model = fit_model(curve)
         fitted = zip(curve.levels, model.response_s(curve.stations), strict=True)
         if any(abs(math.log(level.response / own)) > _MISFIT_LOG for level, own in fitted):
             # Throughput that falls again is not that of a queue.

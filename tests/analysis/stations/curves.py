@@ -36,12 +36,9 @@ def measured_curve(
     *,
     service_ns: float,
     think_ns: float = 0.0,
-    latency_ns: float = 0.0,
-    servers: int = 1,
     operations: int = 4_000,
     trials: int = 3,
     seed: int = 1,
-    deterministic: bool = False,
 ) -> StationCurve:
     """A curve from readings of a simulated queue, cut and summed as those of a trial are."""
     levels = []
@@ -53,10 +50,7 @@ def measured_curve(
                 operations,
                 service_ns=service_ns,
                 think_ns=think_ns,
-                latency_ns=latency_ns,
-                servers=servers,
                 seed=1000 * seed + 37 * number + trial,
-                deterministic=deterministic,
             )
             steady = steady_part(readings, number)
             sums.append(

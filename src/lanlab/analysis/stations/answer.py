@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanlab.analysis.stations.levels import StationCurve
-from lanlab.analysis.stations.predict import Predictor, predictor
 from lanlab.analysis.stations.resampling import drawn_means
-from lanlab.errors import UnfitValues, UsageError
+from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
 _DRAWS = 1_000
-_MOST_STATIONS = 100_000
 
 Floats = NDArray[np.float64]
 
@@ -29,20 +27,15 @@ class StationsWithin:
     low: int | None
     high: int | None
     #: `measured`: interpolated linearly between two levels. `fewest`: even the lowest measured
-    #: number of stations, which is above one, exceeds the limit. `predicted`: all measured levels
-    #: are within the limit; the model of `lanlab.analysis.stations` predicts the number. `beyond`:
-    #: all measured levels are within the limit, and there is no basis for a prediction.
-    basis: Literal["measured", "fewest", "predicted", "beyond"]
+    #: number of stations, which is above one, exceeds the limit. `beyond`: all measured levels are
+    #: within the limit.
+    basis: Literal["measured", "fewest", "beyond"]
     #: The last measured level within the limit, and the first beyond it; `None` if missing.
     last_within: int | None
     first_beyond: int | None
-    #: For `predicted`: the model, and why it was chosen.
-    reason: str = ""
 
 
-def stations_within(
-    curve: StationCurve, limit_s: float, *, can_predict: bool = True
-) -> StationsWithin:
+def stations_within(curve: StationCurve, limit_s: float) -> StationsWithin:
     """
     The largest number of stations whose response time is within the limit.
 
@@ -52,7 +45,6 @@ def stations_within(
     Args:
         curve: Curve of the response time that the limit applies to.
         limit_s: Seconds, above 0.
-        can_predict: Whether the curve has means. The models do not describe percentiles.
 
     Raises:
         UsageError: The limit is not above 0.
@@ -67,7 +59,8 @@ def stations_within(
     last = within[-1] if within else None
     first = beyond[0] if beyond else None
     if found is None:
-        return _predicted(curve, limit_s, can_predict)
+        most = max(curve.stations)
+        return StationsWithin(limit_s, None, most, None, "beyond", most, None)
     draws = drawn_means(curve, _DRAWS)
     low: int | None = None
     high: int | None = None
@@ -107,35 +100,3 @@ def _rising(curve: StationCurve, logs: Floats) -> Floats:
 
     weights = np.array([float(level.trials) for level in curve.levels])
     return np.asarray(isotonic_regression(logs, weights=weights).x)
-
-
-def _predicted(curve: StationCurve, limit_s: float, can_predict: bool) -> StationsWithin:
-    most = max(curve.stations)
-    unknown = StationsWithin(limit_s, None, most, None, "beyond", most, None)
-    if not can_predict:
-        return unknown
-    try:
-        seen = predictor(curve)
-    except UnfitValues:
-        return unknown
-    # The lower end of the response time gives the upper end of the number.
-    value, high, low = (_most(seen, limit_s, which, most) for which in range(3))
-    if value is None:
-        return StationsWithin(limit_s, None, low, None, "beyond", most, None, seen.reason)
-    return StationsWithin(limit_s, value, low, high, "predicted", most, None, seen.reason)
-
-
-def _most(seen: Predictor, limit_s: float, which: int, measured: int) -> int | None:
-    """The largest number of stations whose predicted response time is within the limit, at least
-    `measured`; `None` if it is 100,000 or more.
-    """
-    low, high = measured, 2 * measured
-    while seen.at(high)[which] <= limit_s:
-        low, high = high, 2 * high
-        if low >= _MOST_STATIONS:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        within = seen.at(middle)[which] <= limit_s
-        low, high = (middle, high) if within else (low, middle)
-    return low

@@ -1,14 +1,12 @@
 """
-Models of a server under a closed loop of stations, fitted to response times.
+A model of a server under a closed loop of stations, fitted to response times.
 
-`queue`: an operation waits for one of `servers` equal servers, first come first served, and
-additionally takes some time without a server (the network, work done in parallel). Times are
-random, and mean values exact (`mva`). `corner`: the same with constant times, and stations that
-avoid each other as far as possible: the asymptotic bounds. A real server lies between the two. In
-neither model does throughput fall with more stations.
+An operation waits for one of `servers` equal servers, first come first served, and additionally
+takes some time without a server (the network, work done in parallel). Times are random, and mean
+values exact (`mva`). Throughput never falls with more stations.
 
-Both are fitted by least squares to the logarithms of the levels' mean response times, so that a
-level of 1 ms has the same weight as one of 100 ms.
+It is fitted by least squares to the logarithms of the levels' mean response times, so that a level
+of 1 ms has the same weight as one of 100 ms.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +23,10 @@ from lanlab.analysis.stations.levels import StationCurve
 from lanlab.errors import UnfitValues
 from lanlab.frozen import dataclass
 
-Family = Literal["queue", "corner"]
 #: Numbers of servers to try; a curve of a dozen levels cannot distinguish values in between.
 _SERVERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)
 #: Fitted parameters: the time of an operation alone, and the share for which others wait.
-PARAMETERS = 2
+_PARAMETERS = 2
 _LEAST_SHARE = 1e-6
 #: With this many stations beyond four times the knee, a server is idle with a probability of at
 #: most 10^-12. The number of stations that are not at the servers is then Poisson distributed,
@@ -42,7 +38,6 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ServerModel:
-    family: Family
     #: Response time of a single station, seconds.
     alone_s: float
     #: Share of it in which a server is busy, so that others may wait.
@@ -66,8 +61,6 @@ class ServerModel:
         return np.array([self._response_s(number) for number in stations])
 
     def _response_s(self, stations: int) -> float:
-        if self.family == "corner":
-            return max(self.alone_s, stations * self.bottleneck_s - self.think_s)
         if stations > 4 * self.knee_stations + self.servers + _ALWAYS_BUSY:
             return stations * self.bottleneck_s - self.think_s
         service_s = self.alone_s * self.busy_share
@@ -79,45 +72,19 @@ class ServerModel:
         return stations / rate - self.think_s
 
 
-def fit_model(curve: StationCurve, family: Family) -> ServerModel:
+def fit_model(curve: StationCurve) -> ServerModel:
     """
-    The model of a family that fits the mean response times of a curve best.
+    The queue that fits the mean response times of a curve best.
 
     Raises:
         UnfitValues: The curve has fewer than 2 levels.
     """
-    if len(curve.levels) < PARAMETERS:
-        raise UnfitValues(f"levels: need at least {PARAMETERS}, got {len(curve.levels)}")
+    if len(curve.levels) < _PARAMETERS:
+        raise UnfitValues(f"levels: need at least {_PARAMETERS}, got {len(curve.levels)}")
     logs = np.log(curve.responses())
     most = max(curve.stations)
-    servers = [1] if family == "corner" else [n for n in _SERVERS if n <= most]
-    fits = [_fitted(curve, family, number, logs) for number in servers]
+    fits = [_fitted(curve, number, logs) for number in _SERVERS if number <= most]
     return min(fits, key=lambda fit: fit[0])[1]
-
-
-def refits(curve: StationCurve, model: ServerModel, drawn_s: Floats) -> list[ServerModel]:
-    """
-    The model fitted to other response times by one Gauss-Newton step from its own fit. This is as
-    good as a full fit if the means differ only as much as trials do.
-
-    Args:
-        curve: The curve that the model was fitted to.
-        model: Its number of servers is kept.
-        drawn_s: Mean response times, shape `(draws, levels)`.
-    """
-    numbers = curve.stations
-    start = np.array([math.log(model.alone_s), model.busy_share])
-    fitted = np.log(model.response_s(numbers))
-    slopes = np.empty((len(numbers), PARAMETERS))
-    for place in range(PARAMETERS):
-        step = np.zeros(PARAMETERS)
-        # Step away from the bounds of the share.
-        step[place] = -1e-4 if place == 1 and model.busy_share > 0.5 else 1e-4
-        moved = np.log(_model_at(start + step, model).response_s(numbers))
-        slopes[:, place] = (moved - fitted) / step[place]
-    own = np.log(curve.responses())
-    steps = (np.log(drawn_s) - own) @ np.linalg.pinv(slopes).T
-    return [_model_at(start + step, model) for step in steps]
 
 
 def _model_at(parameters: Floats, like: ServerModel) -> ServerModel:
@@ -125,21 +92,14 @@ def _model_at(parameters: Floats, like: ServerModel) -> ServerModel:
     return replace(like, alone_s=math.exp(parameters[0]), busy_share=share)
 
 
-def residuals(curve: StationCurve, model: ServerModel) -> Floats:
-    found: Floats = np.log(curve.responses()) - np.log(model.response_s(curve.stations))
-    return found
-
-
-def _fitted(
-    curve: StationCurve, family: Family, servers: int, logs: Floats
-) -> tuple[float, ServerModel]:
+def _fitted(curve: StationCurve, servers: int, logs: Floats) -> tuple[float, ServerModel]:
     from scipy.optimize import least_squares  # takes a sixth of a second to load
 
     numbers = curve.stations
     alone_s = math.exp(logs.min())
     slowest_s = (math.exp(logs[-1]) + curve.think_s) / numbers[-1]
     share = min(max(slowest_s * servers / alone_s, 0.01), 0.99)
-    start = ServerModel(family, alone_s, share, servers, curve.think_s)
+    start = ServerModel(alone_s, share, servers, curve.think_s)
 
     def errors(parameters: Floats) -> Floats:
         off: Floats = logs - np.log(_model_at(parameters, start).response_s(numbers))

@@ -60,14 +60,3 @@ def drawn_means(curve: StationCurve, draws: int) -> Floats | None:
         centre = np.log([level.throughput, level.response])
         means[:, place] = centre + pool[chosen].mean(axis=1)
     return means
-
-
-def noise(curve: StationCurve) -> float | None:
-    """Standard deviation of a level's mean response time, estimated from its trials, as a ratio and
-    averaged over the levels. `None` if no level has two trials.
-    """
-    pool = deviations(curve)
-    if not len(pool):
-        return None
-    spread = math.sqrt(float(np.square(pool[:, 1]).mean()))
-    return spread * float(np.mean([1 / math.sqrt(level.trials) for level in curve.levels]))

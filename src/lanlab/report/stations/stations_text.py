@@ -161,8 +161,8 @@ def answer_sentence(trials: Sequence[TrialRecord], limit_s: float, of: str = "me
     curves = _curves(trials, of)
     if not curves:
         return f"No trial has a {what}, so the number of stations is not known."
-    found = stations_within(curves[0], limit_s, can_predict=of == "mean")
-    # Arithmetic means, rounded as in the table; the models use logarithms.
+    found = stations_within(curves[0], limit_s)
+    # Arithmetic means, rounded as in the table; the analysis uses logarithms.
     responses = {level.stations: sum(level.response_s) / level.trials for level in curves[0].levels}
     return _sentence(found, responses, what) + _doubt(found, responses, trials)
 
@@ -209,16 +209,11 @@ def _sentence(found: StationsWithin, responses: dict[int, float], what: str) -> 
         if min(responses) > 1:
             return f"{fewest}, the fewest tried, exceed a {what} of {limit}: it is {time}."
         return f"Not even {fewest} can be served within a {what} of {limit}: it is {time}."
-    reached = (
+    return (
         f"With {counted(most, 'station')}, the most tried, the {what} is "
-        f"{_time(responses, most)}: {limit} was not reached"
+        f"{_time(responses, most)}: {limit} was not reached. How many more stations can be served "
+        "is not known."
     )
-    if found.basis == "predicted" and found.stations:
-        return (
-            f"{reached}; a model fitted to these times predicts that more than "
-            f"{counted(found.stations, 'station')}{_interval(found)} would exceed it."
-        )
-    return f"{reached}. How many more stations can be served is not known."
 
 
 def _interval(found: StationsWithin) -> str:
