@@ -249,7 +249,9 @@ def test_each_flow_has_its_own_goodput_which_is_zero_if_nothing_arrived() -> Non
     ]
     assert flow_goodputs_bps(flows) == pytest.approx([2e9, 0, 4e12])
     received = stream_received(flows=[flow_received(300_000), flow_received(100_000)])
-    assert metrics(received=received, flows=2)["jain_index"] == pytest.approx(0.8)
+    shared = metrics(received=received, flows=2)
+    assert shared["jain_index"] == pytest.approx(0.8)
+    assert (shared["flow_goodput_min_bps"], shared["flow_goodput_max_bps"]) == (800_000, 2_400_000)
     # One that got nothing beside one that got everything has its share, of 0.
     idle = stream_received(flows=[flow_received(300_000), flow_received(0)])
     found = metrics(received=idle, flows=2)

@@ -116,33 +116,6 @@ def test_received_and_lost_messages_add_up_to_the_offered_ones(
     assert min(parts) >= 0
 
 
-@pytest.mark.parametrize(
-    ("place", "received", "changes"),
-    [
-        ("lost_late_messages", {"overdue_messages": 7}, COUNTED),
-        ("lost_socket_buffer_messages", {"socket_dropped_datagrams": 7}, COUNTED),
-        (
-            "lost_backlog_messages",
-            {"host": host_window(softnet_dropped=7)},
-            CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {"rx_drops": 7}}),
-        ),
-        (
-            "lost_sender_queue_messages",
-            {},
-            CounterChanges({"sender": {"qdisc_drops": 7}, "receiver": {"rx_drops": 0}}),
-        ),
-        ("lost_link_messages", {}, COUNTED),
-    ],
-)
-def test_a_loss_is_attributed_to_the_place_that_counted_it(
-    place: str, received: dict[str, Any], changes: CounterChanges
-) -> None:
-    found = metrics(received=stream_received(measured_messages=993, **received), changes=changes)
-    lost = {key: found[key] for key in NOT_RECEIVED if key.startswith("lost_")}
-    assert lost == {key: 7 if key == place else 0 for key in lost}
-    assert found["lost_messages"] == 7
-
-
 @pytest.mark.parametrize("place", range(4))
 def test_a_loss_in_the_medium_is_named_by_its_cause(place: int) -> None:
     counts = [7 if place == each else 0 for each in range(4)]
@@ -166,18 +139,6 @@ def test_losses_in_the_medium_are_divided_among_its_places() -> None:
 
 def test_a_link_without_a_medium_has_no_places_of_one() -> None:
     assert not metrics().keys() & set(LOST_IN_THE_MEDIUM)
-
-
-def test_messages_refused_by_the_queue_are_not_losses() -> None:
-    """It dropped nine; of seven the sender was told, so that they were not sent. Two are lost
-    there, and the third that did not arrive is the link's."""
-    found = metrics(
-        stream_sent(offered_messages=1007, sent_messages=1000, refused_messages=7, total_refused=7),
-        stream_received(measured_messages=997),
-        CounterChanges({"sender": {"qdisc_drops": 9}, "receiver": {"rx_drops": 0}}),
-    )
-    places = ("refused_messages", "lost_sender_queue_messages", "lost_link_messages")
-    assert [found[place] for place in places] == [7, 2, 1]
 
 
 def test_without_the_mark_of_the_warm_up_no_loss_is_claimed() -> None:
@@ -238,20 +199,6 @@ def test_blocked_time_is_a_share_of_the_senders_time() -> None:
     assert metrics()["blocked_ratio"] == 0.25
     assert metrics(flows=5)["blocked_ratio"] == 0.05
     assert metrics()["received_messages_per_s"] == 1000
-
-
-def test_flows_are_compared_with_each_other() -> None:
-    """Two controls in turn: the first has flows 1 and 3."""
-    flows = [flow_received(octets) for octets in (300_000, 100_000, 300_000, 100_000)]
-    found = metrics(
-        received=stream_received(flows=flows),
-        transport="tcp",
-        flows=4,
-        congestion_control="cubic,reno",
-    )
-    assert found["jain_index"] == pytest.approx(0.8**2 / (4 * (2 * 0.3**2 + 2 * 0.1**2)))
-    assert found["first_control_share_ratio"] == pytest.approx(0.75)
-    assert (found["flow_goodput_min_bps"], found["flow_goodput_max_bps"]) == (800_000, 2_400_000)
 
 
 def test_a_single_flow_shares_with_nobody() -> None:
