@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from copying import working_directories
+from file_servers import EMBEDDED, SECRET, Relay, Served
 from pydantic import ValidationError
 from trial_running import LEAD_S, OnProgress, Pair
 
@@ -29,9 +27,6 @@ from lanlab.workloads.services import server_url
 from lanlab.workloads.stations.parameters import StationsParameters
 
 pytestmark = pytest.mark.usefixtures("cache")
-
-EMBEDDED = ("ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s")
-SECRET = "s3cret &/ word"
 
 
 def run(
@@ -214,19 +209,10 @@ def test_readings_of_a_trial_are_stored_as_a_series(pair: Pair) -> None:
 def test_measurements_survive_the_death_of_the_server(pair: Pair, tmp_path: Path) -> None:
     served = tmp_path / "served"
     served.mkdir()
-    with Engine("doomed", [engine_path()]) as doomed:
-        serving = doomed.start(
-            {
-                "type": "serve",
-                "service": "smb",
-                "root": str(served),
-                "bind": "127.0.0.1",
-                "credentials": {"user": "me", "secret": SECRET},
-            }
-        )
-        ready = serving.wait_ready(20)
-        share = ready["served"]["share"]
-        url = f"smb://me@127.0.0.1:{ready['ports'][0]}/{share}"
+    with (
+        Engine("doomed", [engine_path()]) as doomed,
+        Served(doomed, "smb", served) as (url, _),
+    ):
         server_url.remember_password(url, SECRET)
         exchange = run(
             pair,
@@ -251,12 +237,12 @@ def test_measurements_survive_the_death_of_the_server(pair: Pair, tmp_path: Path
 
 
 def test_a_cut_connection_is_counted_and_the_others_continue(pair: Pair, tmp_path: Path) -> None:
-    with _served(pair, "sftp", tmp_path) as (url, trust), _Cutter(url) as cutter:
-        server_url.remember_password(cutter.url, SECRET)
+    with Served(pair.engines[1], "sftp", tmp_path) as (url, trust), Relay(url) as relay:
+        server_url.remember_password(relay.url, SECRET)
         exchange = run(
             pair,
-            on_progress=once_after(30, cutter.cut_one),
-            server=cutter.url,
+            on_progress=once_after(30, lambda: relay.cut_once(0, "back")),
+            server=relay.url,
             trust=trust,
             stations=3,
             think_time_s=0.01,
@@ -264,7 +250,6 @@ def test_a_cut_connection_is_counted_and_the_others_continue(pair: Pair, tmp_pat
             time_s=2.0,
         )
         metrics = metrics_of(exchange)
-    assert cutter.cuts == 1
     assert metrics["errors"] == 1
     assert metrics["retries"] == 1
     assert metrics["reconnects"] == 1
@@ -274,36 +259,6 @@ def test_a_cut_connection_is_counted_and_the_others_continue(pair: Pair, tmp_pat
     station = result["readings"]["station"][failed]
     own = result["readings"]["station"] == station
     assert (result["readings"]["outcome"][own][-1]) == 0
-
-
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"port": 1}, "service.refused"),
-        ({"secret": "wrong"}, "service.login"),
-        ({"trust": "sha256:" + 64 * "0"}, "service.certificate"),
-    ],
-)
-def test_server_faults_are_reported(
-    pair: Pair, tmp_path: Path, change: dict[str, Any], code: str
-) -> None:
-    with _served(pair, "ftps", tmp_path) as (url, trust):
-        if "port" in change:
-            url = f"ftps://me@127.0.0.1:{_closed_port()}/"
-        server_url.remember_password(url, change.get("secret", SECRET))
-        error = run(pair, server=url, trust=change.get("trust", trust)).error
-    assert isinstance(error, EngineError)
-    assert error.code == code
-    assert SECRET not in error.message and "wrong" not in error.message
-
-
-def test_a_server_that_accepts_but_never_answers_times_out(pair: Pair) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        url = f"ftp://me@127.0.0.1:{listener.getsockname()[1]}/"
-        server_url.remember_password(url, SECRET)
-        error = run(pair, server=url, timeout_s=0.3).error
-    assert isinstance(error, EngineError)
-    assert error.code == "service.timed_out"
 
 
 @pytest.mark.parametrize(
@@ -334,7 +289,7 @@ def test_files_that_do_not_fit_are_refused_before_they_are_written(pair: Pair) -
 def test_the_next_run_removes_leftovers_of_a_killed_run(pair: Pair, tmp_path: Path) -> None:
     root = tmp_path / "served"
     root.mkdir()
-    with _served(pair, "webdav", root) as (url, _):
+    with Served(pair.engines[1], "webdav", root) as (url, _):
         server_url.remember_password(url, SECRET)
         script = KILLED.format(url=url, secret=SECRET)
         killed = subprocess.run([sys.executable, "-c", script], check=False, timeout=120)
@@ -397,79 +352,3 @@ def test_a_trial_ends_as_published_by_default() -> None:
     assert ends({"time_s": 1}).readings_each is None
     assert ends({"interval_ratio": 0.1}).readings_each is None
     assert ends({"time_s": 1, "readings_per_station": 5}).readings_each == 5
-
-
-@contextlib.contextmanager
-def _served(pair: Pair, service: str, root: Path) -> Iterator[tuple[str, str | None]]:
-    """An embedded server on a directory, as a user's own: its URL and whom to trust."""
-    engine = pair.engines[1]
-    serving = engine.start(
-        {
-            "type": "serve",
-            "service": service,
-            "root": str(root),
-            "bind": "127.0.0.1",
-            "credentials": {"user": "me", "secret": SECRET},
-        }
-    )
-    ready = serving.wait_ready(20)
-    told = ready["served"]
-    assert told is not None
-    share = (told["share"] or "").removeprefix("/")
-    sha256 = told["trust_sha256"]
-    yield (
-        f"{service}://me@127.0.0.1:{ready['ports'][0]}/{share}",
-        None if sha256 is None else f"sha256:{sha256}",
-    )
-    engine.ask({"type": "cancel", "target": serving.id})
-    with pytest.raises(EngineError):
-        serving.result(5)
-
-
-def _closed_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
-class _Cutter:
-    """Passes connections on to a server, and cuts one when it is told to."""
-
-    def __init__(self, url: str) -> None:
-        before, _, after = url.partition("127.0.0.1:")
-        port, _, path = after.partition("/")
-        self._port = int(port)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._near: list[socket.socket] = []
-        self.cuts = 0
-        self.url = f"{before}127.0.0.1:{self._listener.getsockname()[1]}/{path}"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def cut_one(self) -> None:
-        self._near[-1].shutdown(socket.SHUT_RDWR)
-        self.cuts += 1
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                near, _ = self._listener.accept()
-            except OSError:
-                return
-            self._near.append(near)
-            far = socket.create_connection(("127.0.0.1", self._port))
-            for pipe in ((near, far), (far, near)):
-                threading.Thread(target=self._pass_on, args=pipe, daemon=True).start()
-
-    @staticmethod
-    def _pass_on(source: socket.socket, target: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while octets := source.recv(65_536):
-                target.sendall(octets)
-        for each in (source, target):
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-
-    def __enter__(self) -> _Cutter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._listener.close()
