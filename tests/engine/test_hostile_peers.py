@@ -6,12 +6,10 @@ import os
 import signal
 import socket
 import time
-from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 from hostile_peer import (
-    GREATEST,
     HostileReceiver,
     HostileSender,
     kind_of,
@@ -22,12 +20,10 @@ from hostile_peer import (
 from raw_engine import (
     Line,
     RawEngine,
-    echo_request,
     echo_respond,
     stream_receive,
     stream_send,
 )
-from waiting import until
 
 FLOOD = int(os.environ.get("LANLAB_HOSTILE_DATAGRAMS", "40000"))
 GROWTH_BYTES = 16 << 20
@@ -63,71 +59,6 @@ def proved(engine: RawEngine, **spec: object) -> Iterator[tuple[int, HostileSend
 
 
 LASTING = {"amount": {"time_ns": 60_000_000_000}, "rate": None, "silence_ns": 2_000_000_000}
-#: Of a trial that a word ends: that this test has no processor for a while is no silence.
-PATIENT = {**LASTING, "silence_ns": 10_000_000_000}
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [(GREATEST, GREATEST), (GREATEST, 0), (10, 5), (1 << 62, 1 << 62), (0, 1 << 62)],
-)
-def test_a_finish_with_impossible_numbers_is_ignored(
-    engine: RawEngine, first: int, second: int
-) -> None:
-    with proved(engine, **LASTING) as (request_id, sender):
-        for sequence in range(5):
-            sender.send(probe(500, sequence))
-        sender.say("finish", first, second)
-        sender.say("mark", GREATEST)
-        result = received(engine, request_id)
-        assert (result["ended_by"], result["code"]) == ("silence", "peer.gone")
-        assert (result["total_messages"], result["foreign_datagrams"]) == (5, 2)
-        assert set(sender.heard()) <= {"alive"}
-
-
-def test_an_early_finish_ends_an_empty_trial(engine: RawEngine) -> None:
-    with proved(engine, **PATIENT) as (request_id, sender):
-        sender.say("finish", 0, 0)
-        sender.hear("finished")
-        result = received(engine, request_id)
-        assert (result["ended_by"], result["total_messages"]) == ("finished", 0)
-
-
-def test_a_false_sent_count_adds_nothing(engine: RawEngine) -> None:
-    with proved(engine, **PATIENT) as (request_id, sender):
-        for sequence in range(7):
-            sender.send(probe(500, sequence))
-        sender.say("finish", 0, 3)
-        result = received(engine, request_id)
-        assert (result["ended_by"], result["measured_messages"]) == ("finished", 7)
-
-
-def test_unknown_flows_and_sequence_leaps_are_not_counted(engine: RawEngine) -> None:
-    with proved(engine, **LASTING) as (request_id, sender):
-        sender.send(probe(500, 0))
-        for flow in (1, 999, 65_535):
-            sender.send(probe(500, 1, flow=flow))
-            sender.say("mark", 5, flow=flow)
-            sender.say("finish", 0, 1, flow=flow)
-        for sequence in (GREATEST, GREATEST - 1, 1 << 63, 1 << 62):
-            sender.send(probe(500, sequence))
-        sender.send(probe(500, (1 << 62) - 2))
-        sender.send(probe(500, (1 << 62) - 1))
-        # So far behind that it is not known any more whether it was here.
-        sender.send(probe(500, 1))
-        result = received(engine, request_id)
-        assert result["total_messages"] == 3
-        assert (result["foreign_datagrams"], result["stale_messages"]) == (13, 1)
-
-
-def test_a_sender_that_never_ends_is_ended(engine: RawEngine) -> None:
-    spec = {**PATIENT, "amount": {"messages": 50}}
-    with proved(engine, **spec) as (request_id, sender):
-        for sequence in range(200):
-            sender.send(probe(500, sequence))
-        result = received(engine, request_id)
-        assert (result["code"], result["ended_by"]) == ("peer.too_much", "failed")
-        assert 50 < result["total_messages"] <= 200
 
 
 def test_a_flood_from_an_authenticated_peer_uses_no_memory(engine: RawEngine) -> None:
@@ -217,48 +148,6 @@ def sending(engine: RawEngine, receiver: HostileReceiver, **spec: object) -> int
     return request_id
 
 
-def test_a_stream_pauses_long_before_the_silence_that_ends_it(engine: RawEngine) -> None:
-    """And it goes on when the receiver is heard again. All at once: with a rate, without, and
-    requests on schedule."""
-    rates: dict[str, Line | None] = {"paced": {"messages_per_s": 2000.0}, "unpaced": None}
-    with contextlib.ExitStack() as stack:
-        receivers = {
-            name: stack.enter_context(HostileReceiver(alive=word("alive", 1)))
-            for name in (*rates, "requests")
-        }
-        silence = {"silence_ns": 6_300_000_000}
-        asked = {
-            name: sending(engine, receivers[name], rate=rates[name], **silence) for name in rates
-        }
-        spec = {"amount": {"requests": 1_000_000}, "rate_requests_per_s": 2000.0, **silence}
-        asked["requests"], _ = engine.ready(
-            echo_request(receivers["requests"].port, **spec, timeout_ns=100_000_000)
-        )
-        begin(engine, asked["requests"])
-        engine.wait(asked["requests"], "progress")
-        time.sleep(0.5)
-        silent_s = time.monotonic()
-        for receiver in receivers.values():
-            receiver.alive = None
-        # Shorter than the silence after which a sender gives up.
-        time.sleep(3.3)
-        stopped_s = {name: each.last_message_s - silent_s for name, each in receivers.items()}
-        assert all(0.5 < after_s < 3 for after_s in stopped_s.values()), stopped_s
-        messages = {name: receivers[name].messages for name in rates}
-        for name in rates:
-            receivers[name].alive = word("alive", 1)
-        for name in rates:
-            until(lambda name=name: receivers[name].messages > messages[name], "a message")
-            receivers[name].alive = None
-        engine.ask({"type": "cancel", "target": asked["requests"]})
-        for name, request_id in asked.items():
-            line = engine.wait(request_id)
-            if name in rates:
-                assert (line["code"], line["partial"]["ended_by"]) == ("peer.gone", "silence")
-                # By its own clock: from 0.9 s to 3.3 s, and from 0.9 s to 6.3 s.
-                assert line["partial"]["paused_ns"] > 4e9
-
-
 @pytest.mark.parametrize("how", ["kill", "stop"])
 def test_a_stream_stops_with_its_receiver(how: str) -> None:
     with RawEngine() as target, RawEngine() as source:
@@ -286,45 +175,6 @@ def test_a_stream_stops_with_its_driver() -> None:
         assert source.process.stdin is not None
         source.process.stdin.close()
         assert source.process.wait(timeout=30) == 0
-
-
-SAID = {
-    "alive": word("alive", GREATEST),
-    "finished": word("finished", GREATEST),
-    "marked": word("marked", GREATEST),
-    "challenge": word("challenge", 9),
-    "accept": word("accept", 9),
-    "largest": bytes(65_507),
-    "empty": b"",
-}
-
-
-@pytest.fixture(scope="module")
-def answered(engine: RawEngine) -> dict[str, tuple[Line, Counter[str]]]:
-    """How senders ended whose receivers say each of these, and the words that came to those. All at
-    once, as each takes eight seconds."""
-    spec = {"amount": {"messages": 300}, "warmup_ns": 50_000_000, "silence_ns": 400_000_000}
-    with contextlib.ExitStack() as stack:
-        receivers = {
-            name: stack.enter_context(HostileReceiver(alive=word("alive", 1), on_message=said))
-            for name, said in SAID.items()
-        }
-        asked = {name: sending(engine, each, **spec) for name, each in receivers.items()}
-        # A receiver that goes on being alive has twenty silences to confirm the end.
-        return {name: (engine.wait(asked[name]), receivers[name].words) for name in SAID}
-
-
-@pytest.mark.parametrize("said", SAID)
-def test_the_sender_ignores_counts_claimed_by_the_receiver(
-    answered: dict[str, tuple[Line, Counter[str]]], said: str
-) -> None:
-    line, words = answered[said]
-    result = line.get("partial") or line["result"]
-    assert (line["type"], line["code"]) == ("error", "peer.gone")
-    assert result["ended_by"] == "unconfirmed"
-    assert result["sent_messages"] == result["offered_messages"] == 300
-    assert words["mark"] > 1, "no `marked` of another number is taken for ours"
-    assert words["finish"] >= 1
 
 
 @pytest.fixture

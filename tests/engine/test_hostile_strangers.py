@@ -231,10 +231,24 @@ def test_a_handshake_must_end_within_one_second(engine: RawEngine) -> None:
     end(engine, request_id)
 
 
-def test_connections_from_other_addresses_are_closed(engine: RawEngine) -> None:
-    request_id, port = listening(engine, "stream", "tcp")
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as stranger:
-        stranger.sendall(word("hello", 9))
+@pytest.mark.parametrize("workload", RECEIVERS)
+@pytest.mark.parametrize(
+    ("address", "opening"),
+    [
+        ("127.0.0.1", word("hello", 9)),
+        (PEER, b"GET / HTTP/1.1\r\n".ljust(64)),
+        (PEER, word("hello", 9, token=OTHER_TOKEN)),
+        (PEER, word("finish", 0)),
+    ],
+    ids=["address", "protocol", "token", "order"],
+)
+def test_a_connection_that_does_not_open_as_ours_is_closed(
+    engine: RawEngine, workload: str, address: str, opening: bytes
+) -> None:
+    request_id, port = listening(engine, workload, "tcp")
+    with socket.create_connection(("127.0.0.1", port), 10, (address, 0)) as stranger:
+        stranger.sendall(opening)
+        # What was not read makes the system close with a reset.
         with contextlib.suppress(ConnectionResetError):
             assert stranger.recv(100) == b""
     end(engine, request_id)
