@@ -140,8 +140,6 @@ def closes_early(connection: socket.socket) -> None:
 
 #: What an old PC reads.
 SLOW_READER_BYTES_PER_S = 100_000
-#: After so many bytes a reader pauses.
-_PAUSE_AFTER_BYTES = 2_000_000
 
 
 def reads_slowly(connection: socket.socket) -> int:
@@ -149,16 +147,6 @@ def reads_slowly(connection: socket.socket) -> int:
     while piece := connection.recv(2048):
         read += len(piece)
         time.sleep(len(piece) / SLOW_READER_BYTES_PER_S)
-    return read
-
-
-def pauses(connection: socket.socket) -> int:
-    read = last = 0
-    while piece := connection.recv(1 << 16):
-        read += len(piece)
-        if read - last > _PAUSE_AFTER_BYTES:
-            last = read
-            time.sleep(1.5)
     return read
 
 
@@ -209,29 +197,3 @@ def iperf3(ends: Callable[[socket.socket], object], hello: bytes | None = None) 
             ends(connection)
 
     return serve
-
-
-def says(answers: bytes) -> Does:
-    """A program that answers the first octets with these, and without any closes the connection."""
-
-    def talk(connection: socket.socket) -> None:
-        connection.recv(37)
-        if not answers:
-            return
-        connection.sendall(answers)
-        connection.recv(1)
-        connection.recv(1 << 16)
-
-    return talk
-
-
-def endless_results(connection: socket.socket) -> None:
-    """An iperf3 server whose results never end, and which reads no flow."""
-    connection.sendall(b"\x09\x0a\x01\x02")
-    while (octets := connection.recv(1 << 16))[-1:] != b"\x04":
-        if not octets:
-            # The connection was a flow.
-            return
-    connection.sendall(b"\x0d" + struct.pack(">I", 1 << 31))
-    while True:
-        connection.sendall(b"[" * 65536)

@@ -136,48 +136,6 @@ def exactly(connection: socket.socket, count: int) -> bytes:
     return got
 
 
-def refused(number: int) -> bytes:
-    return b"\x09\xfe" + struct.pack(">ii", number, 0)
-
-
-def all_of(connection: socket.socket) -> bytes:
-    """What comes until the server closes the connection, or resets it, as it did not read all."""
-    got = b""
-    try:
-        while octets := connection.recv(4096):
-            got += octets
-    except ConnectionResetError:
-        pass
-    return got
-
-
-@pytest.mark.parametrize(
-    ("says", "answer", "words"),
-    [
-        (asking(parallel=10**6), refused(6), "`parallel`: found 1000000; allowed: 1 to 128"),
-        (asking(time=86_401), refused(5), "`time`: found 86401; allowed: 0 to 60"),
-        (asking(bandwidth=10**15), refused(27), "`bandwidth`: found 1000000000000000"),
-        (asking(len=10**9), refused(7), "`len`: found 1000000000"),
-        (b"\xff\xff\xff\xff" + b"[" * 4096, refused(114), "a text of 4294967295 bytes"),
-        (struct.pack(">I", 1 << 20) + b"[" * (1 << 20), refused(114), "not its JSON"),
-        (b"GET / HTTP/1.1\r\n\r\n", refused(114), "does not speak iperf3's protocol"),
-        (b"", refused(109), "closed its control connection"),
-    ],
-    ids=["flows", "time", "rate", "size", "announced", "nested", "http", "closed"],
-)
-def test_unsupported_requests_are_refused_with_an_error(
-    server: Server, says: bytes, answer: bytes, words: str
-) -> None:
-    connection, cookie = server.connect()
-    with connection:
-        connection.sendall(says)
-        if not says:
-            connection.shutdown(socket.SHUT_WR)
-        assert answer.startswith(all_of(connection))
-    error = server.client(cookie)["error"]
-    assert words in error["message"]
-
-
 def test_clients_beyond_the_bounds_are_refused_and_others_continue() -> None:
     with served(clients=2, rate_bps=10_000_000) as server:
         (first, cookie), (second, _) = server.connect(), server.connect()
@@ -304,9 +262,3 @@ def heard(stranger: socket.socket) -> int:
 def test_addresses_without_a_control_connection_get_no_datagram() -> None:
     with served() as server:
         assert forged(server, 3_000) == 0
-
-
-@pytest.mark.long
-def test_a_hundred_thousand_forgeries_have_no_answer() -> None:
-    with served() as server:
-        assert forged(server, 100_000) == 0

@@ -16,15 +16,12 @@ from peer_programs import (
     closes_early,
     discard,
     echo,
-    endless_results,
     iperf3,
     listening,
     never_reads,
-    pauses,
     reads_exactly,
     reads_slowly,
     reads_text,
-    says,
     sends_a_stated_amount,
 )
 from pydantic import ValidationError
@@ -128,13 +125,6 @@ def test_a_slow_peer_is_measured_by_its_acknowledgements(pair: Pair, given: dict
     assert metrics["acknowledged_bps"] < 8 * SLOW_READER_BYTES_PER_S * 2
 
 
-def test_a_peer_that_pauses_is_measured_over_its_pause(pair: Pair) -> None:
-    with listening(pauses) as program:
-        _, metrics = measured(pair, program.tcp, time_s=0.5, warmup_s=0.3, silence_s=2)
-    assert metrics["acknowledged_bytes"] > 0
-    assert metrics["acknowledged_bps"] < 1e9
-
-
 @pytest.mark.parametrize(
     ("does", "given", "code", "words"),
     [
@@ -162,31 +152,6 @@ def test_a_missing_peer_is_named(pair: Pair) -> None:
         error = failed(pair, f"tcp://127.0.0.1:{port}")
 
     assert f"TCP port {port} of 127.0.0.1: Connection refused" in error.message
-
-
-@pytest.mark.parametrize(
-    ("does", "words"),
-    [
-        (says(b"SSH-2.0-OpenSSH_9.2\r\n"), "does not speak iperf3's protocol"),
-        (says(b"\xff"), "busy with another client"),
-        (says(b"\xfe\0\0\0\x7e\0\0\0\x16"), "failed with its error 126 and the system's 22"),
-        (says(b""), "closed its control connection"),
-        (endless_results, "a text of 2147483648 bytes is announced"),
-    ],
-)
-def test_peers_other_than_iperf3_servers_are_reported(pair: Pair, does: Any, words: str) -> None:
-    with listening(does) as program:
-        error = failed(pair, program.iperf3, time_s=0.1)
-
-    assert words in error.message
-
-
-def test_a_server_that_ends_during_a_test_is_noticed_at_once(pair: Pair) -> None:
-    with listening(iperf3(lambda control: control.sendall(b"\xfe\0\0\0\x1b\0\0\0\0"))) as program:
-        error = failed(pair, program.iperf3, time_s=60, silence_s=60)
-
-    assert "failed with its error 27" in error.message
-    assert "--server-bitrate-limit" in (error.hint or "")
 
 
 def test_datagrams_without_room_for_a_number_are_refused(pair: Pair) -> None:
