@@ -1,6 +1,5 @@
 """`lanlab copy` where something goes wrong: what the user reads, and what is left at his server."""
 
-import json
 import signal
 import socket
 import time
@@ -10,8 +9,8 @@ from typing import Any
 
 import pytest
 from command_line import Lanlab, Running, running
-from copying import mark_of, working_directories
-from file_servers import SECRET, Relay, Served, closed_port
+from copying import working_directories
+from file_servers import SECRET, Relay, Served
 from waiting import until
 
 from lanlab.cli.commands import doctor
@@ -21,37 +20,6 @@ from lanlab.performers import trial_leftovers
 pytestmark = pytest.mark.usefixtures("password_and_cache")
 
 ONCE = ("--trials", "1", "--retries", "1", "--timeout", "60")
-
-
-def copied(lanlab: Lanlab, url: str, trust: str | None, *args: str, files: str = "1x1MB") -> str:
-    trusted = () if trust is None else ("--trust", trust)
-    said = lanlab("copy", files, url, *trusted, *(args or ONCE))
-    assert said.code == 1, said
-    assert said.out == "" or "goodput" not in said.out
-    assert SECRET not in said.err
-    assert "Traceback" not in said.err
-    return said.err
-
-
-@pytest.mark.parametrize("service", ["ftps", "sftp", "webdavs", "smb", "s3"])
-def test_server_faults_are_reported_with_a_hint(
-    lanlab: Lanlab, engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch, service: str
-) -> None:
-    with Served(engine, service, root) as (url, trust):
-        port = url.rpartition(":")[2].partition("/")[0]
-        absent = url.replace(f":{port}", f":{closed_port()}")
-        said = copied(lanlab, absent, trust)
-        assert "Connection refused" in said
-        assert "hint: check that the server runs" in said
-        if trust is not None:
-            said = copied(lanlab, url, "sha256:" + 64 * "0")
-            assert 64 * "0" in said
-            assert "add `--trust sha256:" in said.lower()
-        monkeypatch.setenv("LANLAB_PASSWORD", "gue55ed")
-        said = copied(lanlab, url, trust)
-        assert "hint: " in said
-        assert "gue55ed" not in said
-    assert [path.name for path in root.iterdir()] == ["letter"]
 
 
 def test_trusted_certificates_apply_only_to_services_with_tls(
@@ -67,35 +35,6 @@ def test_trusted_certificates_apply_only_to_services_with_tls(
         assert wrong.code == 1 and "add `--trust sha256:" in wrong.err
         refused = lanlab("copy", "1x1kB", plain, "--trust", trust)
         assert refused.code == 2 and f"--trust: {none} to check" in refused.err
-
-
-def test_a_cut_connection_is_retried_and_finally_given_up(
-    lanlab: Lanlab, engine: Engine, root: Path
-) -> None:
-    with Served(engine, "webdav", root) as (url, trust), Relay(url) as relay:
-        relay.cut_once(400_000, "there")
-        said = lanlab("copy", "1x1MB", relay.url, "--trials", "1")
-        assert said.code == 0, said.err
-        assert "retries     1 (1 reset)" in said.out
-        relay.cut_always(400_000, "there")
-        told = copied(lanlab, relay.url, trust)
-    assert "(given up after 2 attempts)" in told
-    assert "hint: see whether the server is overloaded or was ended" in told
-
-
-def test_a_wrong_byte_fails_the_trial(lanlab: Lanlab, engine: Engine, root: Path) -> None:
-    def alter(octets: bytes, before: int) -> bytes:
-        place = 500_000 - before
-        if not 0 <= place < len(octets):
-            return octets
-        return octets[:place] + bytes([octets[place] ^ 1]) + octets[place + 1 :]
-
-    with Served(engine, "webdav", root) as (url, trust), Relay(url) as relay:
-        relay.there = alter
-        told = copied(lanlab, relay.url, trust)
-    assert "`f000000.dat`: the copy differs from octet" in told
-    assert "hint: the data was corrupted in transit or storage" in told
-    assert [path.name for path in root.iterdir()] == ["letter"]
 
 
 @pytest.mark.parametrize(
@@ -128,25 +67,6 @@ def test_a_terminated_copy_leaves_nothing_at_the_server(
     assert left == []
     assert [path.name for path in root.iterdir()] == ["letter"]
     assert list((folder / "cache").rglob("*.json")) == []
-
-
-@pytest.mark.parametrize("service", ["ftp", "smb"])
-def test_the_next_copy_removes_leftovers_of_a_killed_one(
-    folder: Path, lanlab: Lanlab, engine: Engine, root: Path, service: str
-) -> None:
-    with Served(engine, service, root) as (url, _), Relay(url) as relay:
-        with running(folder, *slowly(relay)) as command:
-            in_mid_file(command, root)
-            command.process.kill()
-            command.process.wait(10)
-            until(lambda: command.left() == [], "the end of its engines")
-        (left,) = working_directories(root)
-        assert mark_of(left).is_file()
-        relay.there = lambda octets, _: octets
-        said = lanlab("copy", "1x1kB", relay.url, "--trials", "1", "--json")
-    assert said.code == 0, said.err
-    assert json.loads(said.out)["copied_files"] == 1
-    assert [path.name for path in root.iterdir()] == ["letter"]
 
 
 @pytest.mark.parametrize("command", ["copy", "stations", "metadata"])

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -209,14 +208,6 @@ kind = WORKLOADS["copy"]
 host = EngineHost(Engine("host0", [engine_path()]), "127.0.0.1", None)
 perform_between(kind, kind.Parameters.model_validate(asked), host, host, 0.05)
 """
-
-
-def test_a_silent_server_times_out(pair: Pair) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        url = f"ftp://me@127.0.0.1:{listener.getsockname()[1]}/"
-        error = copy(pair.engines, server=url, timeout_s=0.3).error
-    assert isinstance(error, EngineError)
-    assert error.code == "service.timed_out"
 
 
 def test_inconsistent_parameters_are_refused() -> None:

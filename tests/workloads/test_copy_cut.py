@@ -79,35 +79,6 @@ def _all(octets: bytes, _: int) -> bytes:
     return octets
 
 
-@pytest.mark.parametrize("service", ["ftp", "webdav", "smb"])
-def test_a_server_that_falls_silent_times_out_in_each_attempt(
-    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str
-) -> None:
-    with Served(pair.engines[1], service, tmp_path) as (url, trust), Relay(url) as relay:
-
-        def nothing_more(octets: bytes, before: int) -> bytes:
-            return b"" if before + len(octets) > 300_000 else octets
-
-        # The end of a connection for data would be the end of the file.
-        silent = {"there": nothing_more, "is_silent": service == "ftp"}
-        before_request(monkeypatch, "copy", lambda _: vars(relay).update(silent))
-        before_request(
-            monkeypatch, "copy_empty", lambda _: vars(relay).update(there=_all, is_silent=False)
-        )
-        exchange = copy(
-            pair.engines,
-            server=relay.url,
-            trust=trust,
-            dataset="1x1MB",
-            retries=1,
-            timeout_s=1.5,
-        )
-    error = failure_of(exchange)
-    assert error.code == "service.timed_out"
-    assert "within 1.5 s" in error.message
-    assert faults(exchange) == {"timed_out": 2}
-
-
 def test_a_file_held_open_keeps_its_mark_until_the_next_trial(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
