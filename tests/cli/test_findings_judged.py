@@ -132,26 +132,6 @@ def test_a_check_that_decides_nothing_does_not_pass(lanlab: Lanlab, folder: Path
     assert passed.json()["check"]["outcome"] == "passed"
 
 
-def test_a_check_that_tests_nothing_does_not_pass(lanlab: Lanlab, folder: Path) -> None:
-    write(folder, ELSEWHERE)
-    said = lanlab(
-        "run", "rates.toml", "--testbed", "loopback", "--check", "--undecided", "pass", "--json"
-    )
-
-    assert said.code == 3
-    assert said.json()["check"]["undecided"] == ["still-more"]
-
-
-def test_the_record_of_a_run_keeps_the_findings_of_its_study(lanlab: Lanlab, folder: Path) -> None:
-    write(folder, HOLDS)
-    lanlab("run", "rates.toml", "--testbed", "loopback")
-    (folder / "rates.toml").unlink()
-    html = Path(lanlab("report", "last", "--json").json()["html"]).read_text(encoding="utf-8")
-
-    assert "What the study found and whether it holds here" in html
-    assert "A hundred times the rate brings more than five times the goodput." in html
-
-
 def test_findings_beside_a_study_are_in_the_record_of_its_runs(
     lanlab: Lanlab, folder: Path
 ) -> None:

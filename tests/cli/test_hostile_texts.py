@@ -1,15 +1,13 @@
 """What a store, a study or an engine says is shown on a terminal and commands nothing there."""
 
 import json
-import sqlite3
 import subprocess
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import COMMAND, Lanlab, Said, environment
+from command_line import COMMAND, Said, environment
 
 from lanlab.cli.terminal.remarks import printable
 from lanlab.store import open_store
@@ -99,16 +97,6 @@ def test_errors_show_escapes_in_arguments(tmp_path: Path) -> None:
     assert not acts(ended.err)
     ended = apart("runs", "--store", str(tmp_path / ESCAPES))
     assert not acts(ended.out + ended.err)
-
-
-def test_a_damaged_store_is_refused_without_a_traceback(store: Path, lanlab: Lanlab) -> None:
-    with closing(sqlite3.connect(store)) as connection, connection:
-        connection.execute("CREATE VIEW more AS SELECT 1")
-    for command in (["runs"], ["report", "last"], ["stream", "--testbed", "loopback"]):
-        ended = lanlab(*command, "--store", str(store))
-        assert ended.code == 1, ended
-        assert "not a lanlab store" in ended.err
-        assert "Traceback" not in ended.err
 
 
 def test_errors_show_escapes_in_engine_output(tmp_path: Path) -> None:

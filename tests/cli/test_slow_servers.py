@@ -57,18 +57,6 @@ def test_a_server_that_sends_single_bytes_times_out(
     assert "f000000.dat" in said.err
 
 
-@pytest.mark.parametrize("service", SERVICES)
-def test_stations_at_a_trickling_server_time_out(
-    lanlab: Lanlab, engine: Engine, served: Path, service: str
-) -> None:
-    with dripping(engine, service, served) as (url, trusted):
-        said = lanlab(
-            *("stations", url, "--stations", "2", "--time", "1", "--size", "64k", *trusted),
-            *("--trials", "1", "--retries", "1", "--timeout", "1"),
-        )
-    assert said.code in (0, 1), said
-
-
 @pytest.mark.parametrize("service", ["sftp", "nfs", "webdav"])
 def test_stations_that_take_too_long_are_given_up(
     lanlab: Lanlab, engine: Engine, served: Path, service: str

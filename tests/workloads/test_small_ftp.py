@@ -69,23 +69,6 @@ def test_on_the_virtual_lan_it_has_an_unused_address(clean: Pair) -> None:
     assert {host.spare_address for host in clean.bed.hosts}.isdisjoint({*addresses, None})
 
 
-def test_the_record_describes_the_stack(clean: Pair) -> None:
-    outcome = perform(clean, over_small(stack_profile="windows-95"))
-
-    assert outcome.error is None, outcome.error
-    stack = outcome.results["client"]["stack"]
-    assert (stack["mss_bytes"], stack["delayed_ack_ns"]) == (1460, 200_000_000)
-    assert stack["receive_buffer_bytes"] == stack["send_buffer_bytes"] == 8760
-
-
-@pytest.mark.parametrize("direction", ["upload", "download"])
-def test_many_files_take_the_memory_of_few(clean: Pair, direction: str) -> None:
-    metrics = copied(clean, dataset="40x1kB", direction=direction)
-
-    assert metrics["copied_files"] == 40
-    assert metrics["retries"] == 0
-
-
 def test_a_stream_after_a_copy_is_the_only_station_at_its_address(clean: Pair) -> None:
     copied(clean, stack_address=None)
 
@@ -94,25 +77,10 @@ def test_a_stream_after_a_copy_is_the_only_station_at_its_address(clean: Pair) -
     assert outcome.error is None, outcome.error
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("medium", ["tmpfs", "disk"])
-@pytest.mark.parametrize("direction", ["upload", "download"])
-def test_ten_megabytes_arrive_complete(clean: Pair, medium: str, direction: str) -> None:
-    metrics = copied(clean, server="vsftpd", dataset="1x10MB", medium=medium, direction=direction)
-
-    assert metrics["copied_bytes"] == 10_000_000
-
-
 def failure(pair: Pair, **given: Any) -> EngineError:
     outcome = perform(pair, over_small(**given))
     assert isinstance(outcome.error, EngineError)
     return outcome.error
-
-
-def test_an_address_that_a_host_has_is_refused(clean: Pair) -> None:
-    host = clean.bed.hosts[1].addresses["ipv4"]
-
-    assert "address" in failure(clean, stack_address=host).message
 
 
 @pytest.mark.parametrize("direction", ["upload", "download"])

@@ -170,14 +170,6 @@ def test_the_machines_of_the_study_have_their_numbers() -> None:
         assert numbers["nagle"] == (not profile.no_delay)
 
 
-def test_exactly_the_requested_bytes_arrive(one_pair: Pair) -> None:
-    with peer(one_pair, "reads") as (url, program):
-        measured(one_pair, url, bytes=146_000, warmup_s=0)
-        said, _ = program.communicate(timeout=WITHIN_S)
-
-    assert json.loads(said) == 146_000
-
-
 def failure(pair: Pair, url: str, **given: Any) -> EngineError:
     outcome = pair.exchange("stream", **over_small(pair, url, time_s=0.3, **given))
     assert isinstance(outcome.error, EngineError)
@@ -207,14 +199,6 @@ def test_closed_ports_and_missing_hosts_are_reported(
 def test_a_peer_that_resets_ends_the_trial_with_a_sentence(one_pair: Pair) -> None:
     with peer(one_pair, "resets") as (url, _):
         assert failure(one_pair, url).code == "peer.closed"
-
-
-def test_memory_that_the_buffers_do_not_fit_into_is_refused(one_pair: Pair) -> None:
-    with peer(one_pair, "reads") as (url, _):
-        error = failure(one_pair, url, stack_memory_bytes=20_000)
-
-    assert error.code == "request.value"
-    assert "found 20000; allowed: " in error.message
 
 
 @pytest.mark.parametrize(

@@ -62,14 +62,6 @@ def test_events_in_the_network_are_counted(pair: Pair, size: int) -> None:
         assert trial.target["delay_variation"]["samples"] == neighbours(way)
 
 
-def test_without_impairment_the_relay_changes_nothing(pair: Pair) -> None:
-    amount = {"message_size_bytes": 500, "messages": MESSAGES, "rate_messages_per_s": RATE}
-    trial = relayed_trial(pair, "stream", **amount)
-    assert trial.metrics["received_messages"] == MESSAGES
-    for kind in ("duplicate", "reordered", "lost"):
-        assert trial.metrics[f"{kind}_messages"] == 0
-
-
 def test_a_start_that_came_too_late_is_made_again_through_another_relay(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
