@@ -19,11 +19,9 @@ from planned_trials import sd_of_cv, trials_for_equivalence, trials_to_detect
 
 from lanlab.analysis.statistics.condition_mean import condition_mean
 from lanlab.analysis.statistics.equivalence import Margin, tost
-from lanlab.analysis.statistics.explained import explained_share
 from lanlab.analysis.statistics.intervals import mean_interval
 from lanlab.analysis.statistics.multiple import holm
 from lanlab.analysis.statistics.power import trials_to_decide
-from lanlab.analysis.statistics.saturation import two_lines
 from lanlab.analysis.statistics.two_groups import paired_by_block, welch
 
 
@@ -158,25 +156,6 @@ def _one_after_another_held(random: Random) -> bool:
     trials = level * random.lognormal(0, 0.01, 20)
     seen = welch(trials[:10], trials[10:], scale="log")
     return seen.low <= 1 <= seen.high
-
-
-_LEVELS_A = np.repeat([0, 1], 15)
-_EFFECT_A = 0.5 * (1 - 2 * _LEVELS_A)
-
-
-def _share_held(random: Random) -> bool:
-    seen = explained_share(_EFFECT_A + random.normal(0, 1, 30), list(_LEVELS_A))
-    # The noncentrality is the sum of squared effects in units of the variance: 30 · 0.25.
-    return seen.low <= 7.5 / (7.5 + 30) <= seen.high
-
-
-_LOADS = np.repeat(np.arange(1.0, 11.0), 3)
-_BENT = np.minimum(_LOADS, 6.3)
-
-
-def _breakpoint_held(random: Random) -> bool:
-    seen = two_lines(_LOADS, _BENT + random.normal(0, 0.3, _LOADS.size))
-    return (seen.low or 0) <= 6.3 <= (seen.high or math.inf)
 
 
 def _welch_is_wrong(random: Random) -> bool:
@@ -318,8 +297,6 @@ CASES = (
     Case(HELD, "by block, 5 blocks that drift 2 % each", _block_ratio_held, 0.94, 0.96, 10_000),
     Case(HELD, "Welch on the same blocks: too long", _unpaired_ratio_held, 0.98, 1.0, 1_500),
     Case(HELD, "Welch, 10 after 10, 3 % drift: wrong", _one_after_another_held, 0.08, 0.2, 2_000),
-    Case(HELD, "explained share, 2 x 15", _share_held, 0.94, 0.96, 2_000),
-    Case(HELD, "breakpoint, 10 loads of 3", _breakpoint_held, 0.94, 0.96, 2_000),
     Case(WRONG, "Welch, 5 and 8 trials, sd 1 and 3", _welch_is_wrong, 0.04, 0.06),
     Case(WRONG, "equivalent, at the margin", _equivalent_at_the_margin, 0.04, 0.06, 3_000),
     Case(WRONG, "different, at the margin", _different_at_the_margin, 0.04, 0.06, 3_000),

@@ -170,7 +170,7 @@ def test_every_simulated_verdict_counts_fitted_conditions(
     ).judgements
     tested = {one.finding.id: one for one in judged if one.verdict != "not tested"}
     assert all(one.fitted is not None for one in tested.values())
-    assert tested["f11"].fitted is not None and tested["f11"].fitted[1] == 22
+    assert tested["f11"].fitted is not None and tested["f11"].fitted[1] == 6
 
 
 def _bent(trial: TrialRecord) -> TrialRecord:

@@ -35,8 +35,6 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "trend": {"along": "rate_bps", "direction": "falling"},
     "no_trend": {"along": "size_bytes", "margin_ratio": 0.1},
     "peak_then_decline": {"along": "size_bytes", "peak_at_most": 2, "decline_ratio": 0.1},
-    "knee": {"along": "size_bytes", "between": [2, 500]},
-    "threshold": {"along": "rate_bps", "from": 7, "min": 1},
     "extreme": {"along": "os", "at_level": "xp", "kind": "least", "only": True},
     "sign": {"a": {"os": "xp"}, "b": {"os": "vista"}, "along": "size_bytes", "positive": [2]},
     "same_order": {"along": "os", "across": "size_bytes"},
@@ -48,7 +46,6 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "count": {"of": {"form": "value", "min": 1}, "over": ["os"], "min": 2},
     "all": {"of": [{"form": "value", "min": 1}, {"form": "value", "metric": "delay_ns", "max": 2}]},
     "any": {"of": [{"form": "value", "min": 1}, {"form": "value", "max": 2}]},
-    "effect": {"factor": "os", "max_share": 0.1},
     "untestable": {"why": "nobody did it"},
 }  # fmt: skip
 
@@ -81,6 +78,16 @@ def test_a_form_is_read_written_and_reported(form: str, snapshot: SnapshotAssert
     assert in_words(finding.statement, units) == snapshot
     written = json.loads(json.dumps(found.model_dump(mode="json")))
     assert Findings.model_validate(written) == found
+
+
+@pytest.mark.parametrize("form", ["knee", "threshold", "effect"])
+def test_a_form_of_earlier_versions_is_read_from_records_alone(form: str) -> None:
+    former = {"form": form, "metric": "speed_bps", "along": "size_bytes", "between": [2, 500]}
+    finding = Finding.model_validate(file_of(former)["finding"][0])
+
+    assert in_words(finding.statement, {}) == (f"speed_bps: form `{form}` of an earlier version")
+    refused = mistaken(former)
+    assert f"found '{form}'; allowed: less, order" in str(refused)
 
 
 @pytest.mark.parametrize("form", EXAMPLES)
@@ -124,9 +131,6 @@ def test_levels_with_units_are_told_in_lanlabs_units(form: str) -> None:
         of_form("ratio", max=1),
         of_form("equivalent", margin=1),
         of_form("equivalent", margin_ratio=1),
-        of_form("knee", between=[5, 2]),
-        of_form("threshold", until=7),
-        of_form("threshold", along="size_bytes"),
         of_form("extreme", a={"os": "xp"}),
         of_form("extreme", at_level="mac"),
         of_form("sign", positive=[]),
@@ -134,7 +138,6 @@ def test_levels_with_units_are_told_in_lanlabs_units(form: str) -> None:
         of_form("same_order", across="x"),
         of_form("clusters", groups=[["xp"], ["xp"]]),
         of_form("widens", direction="up"),
-        of_form("effect", min_share=0),
         of_form("count", of={"form": "value", "min": "1"}),
         of_form("all", of=[{"form": "value", "min": 1, "at": {"os": "mac"}}]),
         of_form("all", of=[]),

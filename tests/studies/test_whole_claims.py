@@ -24,7 +24,7 @@ WHOLE = [
     ("poo-tan", "f9", ["'margin_ratio': 0.25", "'form': 'count'"], "comparable"),
     ("poo-tan", "f10", ["'peak_then_decline'", "'stations': 14"], "ours"),
     ("poo-tan", "f23", ["'less'", "'trend'"], "frequent"),
-    ("poo-tan", "f27", ["'effect'", "'broadband-2'"], "ours"),
+    ("poo-tan", "f27", ["'bus-100'", "'broadband-2'"], "ours"),
     ("poo-tan", "f28", ["'min': 0.5", "'3com-3server'", "'ibm-pc-network'"], "half"),
     ("schomer-claason", "f9", ["'min': 2.1"], "well over"),
     ("schomer-claason", "f12", ["'no_trend'"], "chosen after the trials were seen"),

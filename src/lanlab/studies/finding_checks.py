@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from lanlab.studies.base import Level
 from lanlab.studies.expressions import BadExpression, evaluate
 from lanlab.studies.findings import (
+    FORMS,
     MAX_STATEMENT_DEPTH,
     AllOf,
     AnyOf,
     Clusters,
     Count,
     Finding,
+    Former,
     Order,
     Statement,
     Untestable,
@@ -24,9 +26,9 @@ from lanlab.studies.selection import Selection
 from lanlab.studies.tables import laid_out
 from lanlab.studies.vocabulary import Vocabulary
 
-_FACTOR_KEYS = ("along", "across", "factor")
+_FACTOR_KEYS = ("along", "across")
 #: Keys of a statement that hold levels of the factor `along`.
-_LEVEL_KEYS = ("at_level", "until", "since", "peak_at_most", "levels", "positive", "negative")
+_LEVEL_KEYS = ("at_level", "peak_at_most", "levels", "positive", "negative")
 _RESERVED = ("metric", "take")
 
 
@@ -72,6 +74,9 @@ def _statement(
     form = statement.form
     if depth > MAX_STATEMENT_DEPTH:
         yield Problem(place, "statements within statements", f"at most {MAX_STATEMENT_DEPTH} deep")
+        return
+    if isinstance(statement, Former):
+        yield Problem(f"{place}.form", show(form), listed(FORMS))
         return
     for key in ("metric", "at", "a", "b"):
         found = getattr(statement, key, None)
@@ -119,9 +124,7 @@ def _levels_along(place: str, statement: Statement, words: Vocabulary) -> Iterat
     if isinstance(statement, Clusters):
         named += [("groups", one) for group in statement.groups for one in group]
     for key, level in named:
-        # The name used in the file.
-        written = "from" if key == "since" else key
-        yield from _level(f"{place}.{written}", statement.form, factor, level, words)
+        yield from _level(f"{place}.{key}", statement.form, factor, level, words)
     if isinstance(statement, Order | Clusters):
         for level, count in Counter(map(repr, (one for _, one in named))).items():
             if count > 1:

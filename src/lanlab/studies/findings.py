@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import Discriminator, Field, model_validator
+from pydantic import ConfigDict, Discriminator, Field, model_validator
 
 from lanlab.studies.base import Data, DottedIdentifier, Several, ShareRatio
 from lanlab.studies.selection import OneLevel, Selection
@@ -129,33 +129,6 @@ class PeakThenDecline(_Along):
     decline_ratio: ShareRatio = Field(default=0.0, ge=0, lt=1)
 
 
-class Knee(_Along):
-    form: Literal["knee"]
-    between: Several[float] = Field(min_length=2, max_length=2)
-
-    @model_validator(mode="after")
-    def _is_ordered(self) -> Knee:
-        low, high = self.between
-        if not low < high:
-            raise ValueError("two levels, the lower one first")
-        return self
-
-
-class Threshold(Bounded):
-    """The metric is within bounds up to a level, or from a level on."""
-
-    form: Literal["threshold"]
-    along: str
-    until: OneLevel | None = None
-    since: OneLevel | None = Field(default=None, alias="from")
-
-    @model_validator(mode="after")
-    def _has_one_end(self) -> Threshold:
-        if (self.until is None) == (self.since is None):
-            raise ValueError("exactly one of `until` and `from`")
-        return self
-
-
 class Extreme(_Along):
     """The maximum (minimum) is at one level; with `a` and `b`, that of `a - b`."""
 
@@ -230,24 +203,19 @@ class AnyOf(_Statement):
     of: Several[Statement] = Field(min_length=1)
 
 
-class Effect(_Statement):
-    """The share of the metric's variance that a factor explains."""
-
-    form: Literal["effect"]
-    factor: str
-    max_share: ShareRatio | None = Field(default=None, ge=0, le=1)
-    min_share: ShareRatio | None = Field(default=None, ge=0, le=1)
-
-    @model_validator(mode="after")
-    def _has_one_bound(self) -> Effect:
-        if (self.max_share is None) == (self.min_share is None):
-            raise ValueError("exactly one of `max_share` and `min_share`")
-        return self
-
-
 class Untestable(_Statement):
     form: Literal["untestable"]
     why: str
+
+
+class Former(_Statement):
+    """A form of earlier versions, which the record of a user's study may have. Nothing judges it,
+    and a study file must not have it.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    form: Literal["knee", "threshold", "effect"]
 
 
 Statement = Annotated[
@@ -262,8 +230,6 @@ Statement = Annotated[
     | Trend
     | NoTrend
     | PeakThenDecline
-    | Knee
-    | Threshold
     | Extreme
     | Sign
     | SameOrder
@@ -272,14 +238,15 @@ Statement = Annotated[
     | Count
     | AllOf
     | AnyOf
-    | Effect
-    | Untestable,
+    | Untestable
+    | Former,
     Discriminator("form"),
 ]
 
 FORMS: dict[str, type[Data]] = {
     get_args(form.model_fields["form"].annotation)[0]: form
     for form in get_args(get_args(Statement)[0])
+    if form is not Former
 }
 
 Verdict = Literal["holds", "does not hold", "undecided", "not tested"]

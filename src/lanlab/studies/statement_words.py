@@ -67,12 +67,6 @@ def _core(statement: Statement, units: Mapping[str, str], metric: str) -> str:
             where = "" if level is None else f" up to {along} {_levels(along, level)}"
             falls = f" by {_percent(ratio)} at least" if ratio else ""
             return f"a peak along {along}{where}, then a fall{falls}"
-        case forms.Knee(along=along, between=(low, high)):
-            return f"a bend within {along} {low:.10g} to {high:.10g}"
-        case forms.Threshold(along=along, until=until, since=since):
-            end, start = (_levels(along, () if one is None else one) for one in (until, since))
-            where = f"up to {along} {end}" if end else f"from {along} {start} on"
-            return f"{where} {_bounds(statement, unit)}"
         case forms.Extreme(along=along, at_level=level, kind=kind, only=only, a=a):
             what = f" {pair[0]} - {pair[1]}" if a is not None else ""
             where = f"{along} {_levels(along, level)}{', and nowhere else' if only else ''}"
@@ -100,13 +94,10 @@ def _core(statement: Statement, units: Mapping[str, str], metric: str) -> str:
             return "; and ".join(f"({in_words(one, units, metric)})" for one in inner)
         case forms.AnyOf(of=inner):
             return "; or ".join(f"({in_words(one, units, metric)})" for one in inner)
-        case forms.Effect(factor=factor, max_share=most, min_share=least):
-            bound = (
-                f"at most {_percent(most)}" if most is not None else f"at least {_percent(least)}"
-            )
-            return f"{factor} explains {bound} of the variation"
         case forms.Untestable(why=why):
             return f"nothing to compute: {why}"
+        case forms.Former(form=form):
+            return f"form `{form}` of an earlier version"
     raise TypeError(f"unknown statement form {statement!r}")
 
 

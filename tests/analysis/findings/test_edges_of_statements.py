@@ -19,7 +19,6 @@ from bodies_of_evidence import (
 )
 from given_numbers import Given
 
-from lanlab.analysis.findings import forms_models
 from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.evidence import Cell
@@ -82,7 +81,7 @@ def test_unstated_fields_of_a_number_are_empty() -> None:
     assert (bare.unit, bare.is_strict, bare.n, bare.lost_trials) == ("metric", False, (), 0)
     assert (bare.p_for, bare.p_against, bare.p, bare.hedges_g) == (1.0, 1.0, 1.0, None)
     assert (bare.candidates, bare.conditions, bare.sources) == (1, (), frozenset())
-    assert bare.is_planned and not bare.is_tested
+    assert not bare.is_tested
     assert bare.interval(0.95) == (-math.inf, math.inf) and bare.trials_needed(0.05) is None
     # What is worked out of it, and where it came from, make it no other comparison.
     more = replace(
@@ -218,79 +217,6 @@ def test_an_interval_without_correction_has_95_percent_confidence() -> None:
     assert (one.comparison.basis, one.p_holm, one.confidence) == ("all equal", None, None)
     assert (one.low, one.high) == pytest.approx((5.75 - 3.182446 * 0.75, 5.75 + 3.182446 * 0.75))
     assert (one.comparison.value, one.comparison.lost_trials) == (5.0, 1)
-
-
-@pytest.mark.parametrize(
-    ("ends", "value", "p_for", "p_against", "point"),
-    [
-        # An interval that reaches to a bound keeps to it; one that touches it from beyond does not
-        # leave it.
-        ((2.0, 3.0), 2.0, 5e-13, 0.5, "holds"),
-        ((2.0, 3.0), 3.0, 5e-13, 0.5, "holds"),
-        ((1.0, 2.0), 1.9, 0.5, 0.5, "does not hold"),
-        ((3.0, 4.0), 3.1, 0.5, 0.5, "does not hold"),
-        ((0.5, 1.9), 1.0, 0.5, 5e-13, "does not hold"),
-        ((3.1, 9.0), 5.0, 0.5, 5e-13, "does not hold"),
-        ((1.9, 3.0), 2.5, 0.5, 0.5, "holds"),
-    ],
-)
-@pytest.mark.parametrize(("measure", "unit"), [("place", "level"), ("share", "share")])
-def test_an_interval_keeps_to_bounds_or_leaves_them(
-    measure: str,
-    unit: str,
-    ends: tuple[float, float],
-    value: float,
-    p_for: float,
-    p_against: float,
-    point: str,
-) -> None:
-    seen = forms_models._by_interval(
-        what="w", metric="m", measure=measure, value=value, least=2.0, most=3.0, test="t",
-        interval=lambda confidence: ends, n=(7,), conditions=("a",),
-    )  # fmt: skip
-    assert (seen.p_for, seen.p_against) == pytest.approx((p_for, p_against), abs=0)
-    assert (seen.point, seen.measure, seen.unit, seen.basis) == (point, measure, unit, "tested")
-    assert (seen.n, seen.is_planned, seen.interval(0.5)) == ((7,), False, ends)
-    assert (seen.least, seen.most, seen.what, seen.metric, seen.test) == (2.0, 3.0, "w", "m", "t")
-    free = forms_models._by_interval(
-        what="w", metric="m", measure=measure, value=value, least=None, most=None, test="t",
-        interval=lambda confidence: ends, n=(7,), conditions=("a",),
-    )  # fmt: skip
-    assert (free.p_for, free.p_against, free.point) == (5e-13, 0.5, "holds")
-
-
-def test_a_share_of_variation_counts_only_trials_with_the_factor() -> None:
-    """By hand: means 2 and 6 of three each about 4; 24 of 24 + 4 squares lie between them."""
-    cells = [cell(Trials(values), os=os)
-             for os, values in (("xp", (1.0, 2.0, 3.0)), ("linux", (5.0, 6.0, 7.0)))]  # fmt: skip
-    other = cell(Trials((90.0, 95.0)), size=1)
-    evidence = Given([*cells, other], metric="errors")
-    [found] = compared("effect", evidence, metric="errors", factor="os", min_share=0.5)
-    assert (found.value, found.n) == (pytest.approx(24 / 28), (6,))
-    assert (found.least, found.most, found.point) == (0.5, None, "holds")
-    low, high = found.interval(0.95)
-    narrow, wide = found.interval(0.5)
-    assert 0 < low < narrow < wide < high < 1 and low < 24 / 28 < high
-
-    def said(evidence: Given) -> tuple[str, tuple[str, ...]]:
-        told = judged("effect", evidence, metric="errors", factor="os", min_share=0.5)
-        return told.verdict, told.reasons
-
-    one_level = replace(evidence, found=[cells[0], other])
-    assert said(one_level) == ("not tested", ("os has a single level; the claim needs two",))
-    assert said(replace(evidence, found=[other])) == ("not tested", ("no errors at os",))
-    # Numbers without trials are some, which leaves the claim open where they may be incomplete.
-    paper = Given([cell(printed(2.0), os="xp")], can_lack=True, metric="errors")
-    assert said(paper) == ("undecided", ("no errors at os",))
-    fixed = [replace(one, varied=()) for one in cells]
-    assert said(replace(evidence, found=fixed))[1] == (
-        "os has a single level; the claim needs two",
-    )
-    # On the scale of a rate, unless one is 0.
-    rates = [cell(Trials(tuple(math.exp(one) for one in each.sample.values)), **each.levels)
-             for each in cells if isinstance(each.sample, Trials)]  # fmt: skip
-    [by_log] = compared("effect", Given(rates), factor="os", min_share=0.5)
-    assert by_log.value == pytest.approx(24 / 28)
 
 
 def test_an_interval_is_cut_at_the_metric_end_unless_a_trial_exceeds_it() -> None:

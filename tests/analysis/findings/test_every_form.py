@@ -15,8 +15,6 @@ RISING = along("size", {1: 10.0, 2: 20.0, 3: 30.0, 4: 40.0, 5: 50.0})
 NOISY_RISE = along("size", {1: 100.0, 2: 101.0, 3: 102.0}, NOISY)
 PEAK = along("size", {1: 10.0, 2: 30.0, 3: 20.0})
 FLAT = along("size", {1: 100.0, 2: 101.0, 3: 100.0})
-BENT = along("size", {1: 10.0, 2: 20.0, 3: 30.0, 4: 31.0, 5: 32.0, 6: 33.0})
-NOISY_BEND = along("size", {1: 10.0, 2: 12.0, 3: 11.0, 4: 13.0, 5: 12.0, 6: 14.0}, NOISY)
 
 
 def grid(means: dict[tuple[str, int], float], scatter: tuple[float, ...] | None = None) -> Numbers:
@@ -145,20 +143,6 @@ ALL_CASES = [
         (PEAK, {"at": {"os": "xp"}, "along": "size"}),
     ),
     *case(
-        "knee",
-        (BENT, {"along": "size", "between": [2.5, 3.5]}),
-        (BENT, {"along": "size", "between": [4, 5]}),
-        (NOISY_BEND, {"along": "size", "between": [2.5, 3.5]}),
-        (PEAK, {"along": "size", "between": [1, 2]}),
-    ),
-    *case(
-        "threshold",
-        (RISING, {"along": "size", "from": 3, "min": 25.0}),
-        (RISING, {"along": "size", "until": 3, "max": 25.0}),
-        (NOISY_RISE, {"along": "size", "until": 2, "max": 104.0}),
-        (RISING, {"at": {"os": "xp"}, "along": "size", "until": 2, "max": 1.0}),
-    ),
-    *case(
         "extreme",
         (PEAK, {"along": "size", "at_level": 2, "kind": "greatest", "only": True}),
         (PEAK, {"along": "size", "at_level": 1, "kind": "greatest"}),
@@ -220,16 +204,6 @@ ALL_CASES = [
         (FASTER, {"of": [{"form": "less", **B_A}, {"form": "value", "max": 90.0}]}),
         (NEARLY, {"of": [{"form": "less", **A_B}, {"form": "value", "max": 50.0}]}),
         (FASTER, {"of": [{"form": "less", **NOBODY}, {"form": "value", "max": 90.0}]}),
-    ),
-    *case(
-        "effect",
-        (RISING, {"factor": "size", "min_share": 0.8}),
-        (RISING, {"factor": "size", "max_share": 0.1}),
-        (
-            along("size", {1: 100.0, 2: 106.0, 3: 114.0}, NOISY),
-            {"factor": "size", "min_share": 0.3},
-        ),
-        (RISING, {"factor": "os", "min_share": 0.1}),
     ),
     *case(
         "untestable",

@@ -13,16 +13,6 @@ from lanlab.analysis.findings.sample import PrintedNumber, Trials
 from lanlab.studies.base import Level
 
 
-def test_a_bend_needs_three_levels() -> None:
-    systems = along("os", {"a": 10.0, "b": 20.0, "c": 30.0})
-    found = judged("knee", systems, along="os", between=[1, 2])
-    assert found.reasons == ("a bend is looked for in trials at levels that are numbers",)
-    paper = Given([cell(printed(10.0 * n), size=n) for n in (1, 2, 3)], can_lack=True)
-    assert judged("knee", paper, along="size", between=[1, 2]).verdict == "undecided"
-    lacking = Given([], can_lack=True)
-    assert judged("knee", lacking, along="size", between=[1, 2]).verdict == "not tested"
-
-
 def test_a_sole_extreme_is_exceeded_and_equalled_by_no_other_level() -> None:
     cells = [cell(Trials((mean,) * 3), size=n) for n, mean in ((1, 10.0), (2, 20.0), (3, 20.0))]
     evidence = Given(cells)

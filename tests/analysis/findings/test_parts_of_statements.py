@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from bodies_of_evidence import along, cell, finding, printed, trials, verdict, verdicts
 from given_numbers import Given
 
@@ -13,10 +12,7 @@ from lanlab.analysis.findings.printed import PrintedRatio
 from lanlab.analysis.findings.published_evidence import with_ratios
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
 from lanlab.analysis.findings.sides import Side
-from lanlab.analysis.statistics.saturation import two_lines
 from lanlab.studies.findings import Finding
-
-BENT = along("size", {1: 10.0, 2: 20.0, 3: 30.0, 4: 31.0, 5: 32.0, 6: 33.0})
 
 
 def comparison(form: str, evidence: Given, **statement: Any) -> Comparison:
@@ -56,23 +52,6 @@ def test_a_series_is_named_by_its_ends_and_common_levels() -> None:
     trend = comparison("no_trend", Given(cells), along="size", margin_ratio=0.05)
     assert "from size 1 to 3" in trend.what and "os xp" in trend.what
     assert trend.what.count("size") == 1
-
-
-def test_the_p_value_of_a_bend_follows_from_the_widest_interval_within_bounds() -> None:
-    found = comparison("knee", BENT, along="size", between=[2.5, 3.5])
-    x, y = [], []
-    for one in BENT.found:
-        assert isinstance(one.sample, Trials)
-        x += [float(one.levels["size"])] * len(one.sample.values)
-        y += list(one.sample.values)
-    assert found.value == pytest.approx(two_lines(x, y).breakpoint)
-    assert found.n == (30,)
-    assert found.p_for is not None and found.p_for < 0.01
-    # Bounds that are those of an interval: its p is half of what it leaves out.
-    ends = two_lines(x, y, confidence=0.8)
-    assert ends.low is not None and ends.high is not None
-    near = comparison("knee", BENT, along="size", between=[ends.low, ends.high])
-    assert near.p_for == pytest.approx(0.1, rel=0.2)
 
 
 def test_a_published_ratio_fills_in_only_missing_numbers() -> None:

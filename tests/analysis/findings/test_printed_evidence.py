@@ -5,7 +5,6 @@ import math
 from typing import Any
 
 import pytest
-from bodies_of_evidence import along, verdict
 
 from lanlab.analysis.findings.contrast import contrast
 from lanlab.analysis.findings.judge import judge_published
@@ -184,11 +183,6 @@ def test_four_conditions_are_worded_as_a_product_if_ratios_are_compared() -> Non
     # Printed ratios of 500 and of 2 bytes: the later one divided by the former.
     assert [one.value for one in widening][-2:] == pytest.approx([0.575, 2 / 3])
     assert not any(") + (" in words or ") - (" in words for words in worded)
-
-
-def test_a_bend_needs_numeric_levels() -> None:
-    systems = along("os", {"a": 10.0, "b": 20.0, "c": 30.0})
-    assert verdict("knee", systems, along="os", between=[1, 2]) == "not tested"
 
 
 def test_a_published_number_that_may_be_zero_has_no_least_ratio() -> None:

@@ -244,8 +244,8 @@ def test_an_ambiguous_condition_needs_a_level() -> None:
 
 
 def test_verdicts_are_json() -> None:
-    found = verdicts("knee", along("size", dict.fromkeys(range(1, 7), 10.0), NOISY), along="size",
-                     between=[2, 3])  # fmt: skip
+    found = verdicts("monotone", along("size", {1: 10.0, 2: 10.0}, (0.1, -0.1)),
+                     along="size", direction="rising")  # fmt: skip
     data = json.loads(json.dumps(verdicts_as_data(found), allow_nan=False))
 
     assert data["counts"]["undecided"] == 1

@@ -19,9 +19,8 @@ from bodies_of_evidence import (
     verdict,
 )
 from given_numbers import Given
-from scipy import stats
 
-from lanlab.analysis.findings import drift_within, forms_models
+from lanlab.analysis.findings import drift_within
 from lanlab.analysis.findings.as_data import judgement_as_data, verdicts_as_data
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.drift_within import change
@@ -83,7 +82,6 @@ A_B: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}}
             {"at": {"os": "xp"}, "along": "size", "direction": "rising"},
             ["change from size 1 to 2 at os xp"],
         ),
-        ("effect", {"factor": "os", "max_share": 0.5}, ["share of the variation that os explains"]),
     ],
 )
 def test_a_comparison_names_the_levels_that_differ(
@@ -201,26 +199,6 @@ def test_a_change_along_levels_is_compared_with_a_symmetric_share() -> None:
     assert (one.value, one.least, one.most) == (pytest.approx(1.05), 0.75, 1.25)
 
 
-def test_a_share_of_variation_belongs_to_one_set_of_conditions() -> None:
-    found = judged("effect", GRID, factor="os", max_share=0.5)
-    [one] = found.comparisons
-    # How many trials would decide it is not known of a fitted model.
-    assert (one.comparison.candidates, one.comparison.is_planned) == (1, False)
-
-
-def test_p_is_half_of_the_chance_outside_the_widest_fitting_interval() -> None:
-    """With intervals of the normal distribution about 2.5, that end at 0: its upper tail."""
-
-    def interval(confidence: float) -> tuple[float, float]:
-        reach = float(stats.norm.ppf((1 + confidence) / 2))
-        return 2.5 - reach, 2.5 + reach
-
-    keeps = forms_models._p(interval, lambda ends: ends[0] >= 0)
-    assert keeps == pytest.approx(stats.norm.sf(2.5), rel=1e-6)
-    assert forms_models._p(interval, lambda ends: True) == pytest.approx(5e-13, abs=0)
-    assert forms_models._p(interval, lambda ends: False) == 0.5
-
-
 def test_after_the_peak_no_level_is_above_it_and_the_last_is_below_by_its_share() -> None:
     evidence = along("size", {1: 10.0, 2: 30.0, 3: 29.0, 4: 20.0})
     last, third = compared(
@@ -249,32 +227,6 @@ def test_a_widening_with_no_other_level_names_both_sides_in_their_order() -> Non
         "no goodput_bps at os xp, size 1",
         "no goodput_bps at os linux, size 1",
     )
-
-
-@pytest.mark.parametrize(
-    ("statement", "levels"),
-    [
-        ({"until": 2}, [1, 2]),
-        ({"until": 2.5}, [1, 2]),
-        ({"from": 3}, [3, 4]),
-        ({"from": 2.5}, [3, 4]),
-    ],
-)
-def test_a_threshold_applies_to_the_levels_on_its_side(
-    statement: dict[str, Any], levels: list[int]
-) -> None:
-    evidence = along("size", {1: 10.0, 2: 20.0, 3: 30.0, 4: 40.0})
-    found = compared("threshold", evidence, along="size", min=1.0, **statement)
-    assert [one.what for one in found] == [f"size {level}" for level in levels]
-
-
-def test_a_threshold_at_a_name_is_a_place_among_the_levels() -> None:
-    evidence = along("os", {"a": 10.0, "b": 20.0, "c": 30.0})
-    until = compared("threshold", evidence, along="os", min=1.0, until="b")
-    since = compared("threshold", evidence, along="os", min=1.0, **{"from": "b"})
-    assert [one.what for one in until] == ["os a", "os b"]
-    assert [one.what for one in since] == ["os b", "os c"]
-    assert verdict("threshold", evidence, along="os", min=1.0, until="z") == "not tested"
 
 
 def test_published_range_ends_apply_to_all_unnamed_factors() -> None:
@@ -325,7 +277,6 @@ def statement(form: str, **said: Any) -> Any:
             {"os": "xp"},
         ),
         (statement("monotone", at={"os": "xp"}, along="size", direction="rising"), set(), None),
-        (statement("effect", at={"host": "a"}, factor="os", max_share=0.1), {"size"}, None),
         (statement("same_order", at={"host": "a"}, along="size", across="os"), {"size"}, None),
         (
             statement(

@@ -75,13 +75,6 @@ def _core(statement: Statement, scope: Scope) -> Node:
                     f"only {len(parts)} combinations of {over}; the claim needs {statement.min:g}"
                 )
             return Joined("count", tuple(parts), statement.min, statement.max)
-        case forms.Knee() | forms.Effect():
-            # These forms load larger parts of the statistics.
-            from lanlab.analysis.findings import forms_models
-
-            if isinstance(statement, forms.Knee):
-                return forms_models.knee(statement, scope)
-            return forms_models.effect(statement, scope)
         case _:
             return _BUILDERS[type(statement)](statement, scope)
 
@@ -98,13 +91,13 @@ _BUILDERS: dict[type, Callable[[Any, Scope], Node]] = {
     forms.Trend: forms_along.trend,
     forms.NoTrend: forms_along.no_trend,
     forms.PeakThenDecline: forms_along.peak_then_decline,
-    forms.Threshold: forms_simple.threshold,
     forms.Extreme: forms_along.extreme,
     forms.Sign: forms_along.sign,
     forms.SameOrder: forms_along.same_order,
     forms.Clusters: forms_along.clusters,
     forms.Widens: forms_along.widens,
     forms.Untestable: forms_simple.untestable,
+    forms.Former: forms_simple.former,
 }
 
 

@@ -14,9 +14,9 @@ from lanlab.analysis.statistics.samples import Scale, unscaled
 from lanlab.frozen import dataclass
 
 Truth = Literal["holds", "does not hold", "undecided", "not tested"]
-Measure = Literal["difference", "ratio", "value", "share", "change", "place", "widening"]
-#: The unit of the number: the metric's SI unit, none (a ratio), a share of 1, a level.
-Unit = Literal["metric", "ratio", "share", "level"]
+Measure = Literal["difference", "ratio", "value", "share", "change", "widening"]
+#: The unit of the number: the metric's SI unit, none (a ratio), a share of 1.
+Unit = Literal["metric", "ratio", "share"]
 REPEATS = "the published numbers only repeat the claim"
 
 
@@ -40,7 +40,7 @@ class Comparison:
     p_for: float = 1.0
     p_against: float = 1.0
     hedges_g: float | None = None
-    #: Trials per condition, or in total if one model is fitted to them.
+    #: Trials per condition.
     n: tuple[int, ...] = ()
     #: Lost trials, for which every possible value was tried.
     lost_trials: int = 0
@@ -54,9 +54,6 @@ class Comparison:
     trials_needed: Callable[[float], int | None] = field(
         default=lambda level: None, compare=False, repr=False
     )
-    #: Whether the number of trials needed for a decision can be computed; for fitted models it
-    #: cannot.
-    is_planned: bool = True
     conditions: tuple[str, ...] = ()
     #: For a sentence: what sets each side apart, and what all have in common; else empty.
     sides: tuple[str, ...] = field(default=(), compare=False)

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from lanlab.analysis.findings.claim import Gap, Node, all_of
 from lanlab.analysis.findings.compare import below, difference, ratio, value
 from lanlab.analysis.findings.scope import Scope
-from lanlab.analysis.findings.sides import Place, Side, gap, pairs, places, series
+from lanlab.analysis.findings.sides import Place, Side, gap, pairs, places
 from lanlab.studies import findings as forms
-from lanlab.studies.base import Level
 
 
 def less(statement: forms.Less, scope: Scope) -> Node:
@@ -78,33 +77,13 @@ def shares(statement: forms.Share, scope: Scope) -> Node:
     return all_or_gap([value(p, statement.min, statement.max, "share") for p in found], scope)
 
 
-def threshold(statement: forms.Threshold, scope: Scope) -> Node:
-    parts: list[Node] = []
-    for one in series(scope, statement.along):
-        levels = one.levels
-        for level in levels_beside(scope, statement, levels):
-            parts.append(value(one.places[level], statement.min, statement.max))
-    return all_or_gap(parts, scope)
-
-
-def levels_beside(scope: Scope, statement: forms.Threshold, levels: Sequence[Level]) -> list[Level]:
-    end = statement.until if statement.until is not None else statement.since
-    assert end is not None
-    bound = scope.evidence.plain(statement.along, end)
-    numbers = [one for one in levels if isinstance(one, int | float)]
-    if isinstance(bound, int | float) and len(numbers) == len(levels):
-        # The named level need not have been measured.
-        until = statement.until is not None
-        return [one for one in numbers if (one <= bound if until else one >= bound)]
-    if bound not in levels:
-        return []
-    place = list(levels).index(bound)
-    return list(levels[: place + 1] if statement.until is not None else levels[place:])
-
-
 def all_or_gap(parts: Sequence[Node], scope: Scope) -> Node:
     return all_of(parts) if parts else gap(scope)
 
 
 def untestable(statement: forms.Untestable, scope: Scope) -> Node:
     return Gap(statement.why)
+
+
+def former(statement: forms.Former, scope: Scope) -> Node:
+    return Gap(f"this version does not judge the form `{statement.form}`")

@@ -11,13 +11,11 @@ from lanlab.analysis.statistics.condition_mean import (
     printed_condition_mean,
 )
 from lanlab.analysis.statistics.equivalence import Equivalence, Margin, tost
-from lanlab.analysis.statistics.explained import ExplainedShare, explained_share
 from lanlab.analysis.statistics.intervals import MeanInterval, mean_interval
 from lanlab.analysis.statistics.least_squares import Coefficient, Fit, fit_groups, identified
 from lanlab.analysis.statistics.multiple import holm
 from lanlab.analysis.statistics.power import Further, trials_to_decide
 from lanlab.analysis.statistics.samples import PrintedMean, Scale, scale_of
-from lanlab.analysis.statistics.saturation import TwoLines, two_lines
 from lanlab.analysis.statistics.two_groups import (
     Comparison,
     KnownSpread,
@@ -33,7 +31,6 @@ __all__ = [
     "Comparison",
     "ConditionMean",
     "Equivalence",
-    "ExplainedShare",
     "Fit",
     "Further",
     "KnownSpread",
@@ -41,11 +38,9 @@ __all__ = [
     "MeanInterval",
     "PrintedMean",
     "Scale",
-    "TwoLines",
     "TwoModes",
     "by_spread",
     "condition_mean",
-    "explained_share",
     "fit_groups",
     "holm",
     "identified",
@@ -55,7 +50,6 @@ __all__ = [
     "scale_of",
     "tost",
     "trials_to_decide",
-    "two_lines",
     "two_modes",
     "welch",
     "welch_printed",

@@ -190,8 +190,6 @@ def further_text(judgement: Judgement) -> str:
         return "part of the claim has no published values"
     if judgement.reasons:
         return "more trials would not decide it: part of the claim has no values"
-    if any(one.truth == "undecided" and not one.comparison.is_planned for one in open_ones):
-        return "more trials may decide it; how many is not known for a fitted model"
     if any(one.comparison.basis == "too few" for one in judgement.comparisons):
         return (
             "too few trials to say how many would decide it: run at least three of each condition"
@@ -314,7 +312,7 @@ def _value(one: Judged, value: float, study: Study | None, *, chosen: bool = Fal
     unit = one.comparison.unit
     if unit == "share":
         return f"{plain(100 * value)} %" if chosen else percent(value)
-    if unit in ("ratio", "level"):
+    if unit == "ratio":
         return plain(float(f"{value:.4g}")) if chosen else number(value)
     shown = quantity(study, one.comparison.metric)
     if chosen:
