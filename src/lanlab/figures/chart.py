@@ -76,7 +76,7 @@ class Point:
         return self.n if self.n is not None else len(self.trials) or None
 
 
-Kind = Literal["line", "points", "bars", "stack", "bound", "cells"]
+Kind = Literal["line", "points", "bars", "stack", "bound"]
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,7 @@ class Series:
     name: str
     points: tuple[Point, ...]
     #: In a `stack` each series starts on top of the ones before it: areas, or bars if x has
-    #: categories. A `bound` is a line without measured points. In `cells` each series is a row of
-    #: rectangles around its points, shaded by y.
+    #: categories. A `bound` is a line without measured points.
     kind: Kind = "line"
     #: Index of the renderer's colour and pattern, so that the same thing looks the same in every
     #: figure; `None` for its position among the series.
@@ -137,12 +136,6 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Cells:
-    width: float
-    rows: str
-
-
-@dataclass(frozen=True)
 class PublishedMark:
     """A published number. Without x, it is a level across the whole figure."""
 
@@ -177,7 +170,6 @@ class Chart:
     published: tuple[PublishedSeries, ...] = ()
     bands: tuple[Band, ...] = ()
     shapes: tuple[Shape, ...] = ()
-    cells: Cells | None = None
     caption: str = ""
     interval: str = "95 %"
     #: Whether categories of x are rows, and y is horizontal: for long names. The horizontal axis

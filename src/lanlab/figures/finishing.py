@@ -168,7 +168,7 @@ def _moved(chart: Chart, unit: str, size: float, x_of: Callable[[float], float] 
 def with_page_styles(charts: Sequence[Chart], styles: dict[str, int]) -> list[Chart]:
     """
     Give each name of a series one style on the whole page. If there are more names than colours,
-    names in different charts may share a style. Stacks and cells have their own styles.
+    names in different charts may share a style. Stacks have their own styles.
 
     Args:
         styles: The styles of the page's other charts. Those of these charts are added.
@@ -200,7 +200,7 @@ def _subject(chart: Chart, series: Series) -> str:
 
 
 def _is_ordered(series: Series) -> bool:
-    return series.kind not in ("stack", "cells")
+    return series.kind != "stack"
 
 
 def _has_no_style(series: Series) -> bool:

@@ -51,10 +51,6 @@ PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
 #: When all markers are used, the next series have the same markers filled.
 PUBLISHED_FILLS: tuple[Any, ...] = ("none", "full", "left")
 
-#: Shades of cells, from none to all. Each is clearly darker than the one before, so they differ
-#: without colour. The page inverts them in dark mode.
-SHADES = ("#edf0f4", "#b6d0ea", "#8ab2dc", "#5f95cb", "#3c77b5", "#205692", "#0d2f5e")
-
 LEGEND_ROW_IN = 0.165
 _HANDLE_IN = 0.53
 _LEGEND_LETTER_IN = 0.066

@@ -1,18 +1,10 @@
-"""Goodput, round trips, losses and the state of TCP over the time of a trial."""
+"""Goodput, round trips and the state of TCP over the time of a trial."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lanlab.analysis.links.wires import wire_at
-from lanlab.analysis.traffic.loss_over_time import (
-    LOSSES,
-    IntervalLoss,
-    common_width_ns,
-    losses_over_time,
-    rate_factor,
-)
 from lanlab.analysis.traffic.over_time import MOST_TRIALS, REVERSE_RECEIVER, steps_of
 from lanlab.analysis.traffic.tcp_over_time import (
     REVERSE_SENDER,
@@ -22,12 +14,11 @@ from lanlab.analysis.traffic.tcp_over_time import (
     segment_bytes_of,
 )
 from lanlab.analysis.trials.summary import limit_of
-from lanlab.figures.chart import Axis, Band, Cells, Chart, Limit, Point, Series
+from lanlab.figures.chart import Axis, Band, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, axis, far_apart
-from lanlab.figures.number_text import counted, plain
 from lanlab.figures.wording import quantity
 from lanlab.roles import RECEIVER
-from lanlab.store import Level, TrialRecord
+from lanlab.store import TrialRecord
 
 
 def goodput_over_time(data: FigureData) -> Chart:
@@ -233,71 +224,3 @@ def tcp_over_time(data: FigureData) -> Chart:
 
 
 _WAYS = {RECEIVER: "first to second host", REVERSE_RECEIVER: "second to first host"}
-_WITHOUT_RATE = "no factor of UDP streams is a sending rate"
-_WITHOUT_LOSSES = "no stored interval has a count of lost messages"
-
-
-def loss_over_time_and_rate(data: FigureData) -> Chart:
-    """A row of cells for each condition and direction, from the lowest sending rate up. A cell is
-    an interval of time over all trials of the condition. Intervals without expected messages have
-    no cell.
-    """
-    own = [trial for one in data.drawn_conditions for trial in one.counted if rate_factor(trial)]
-    width_ns = common_width_ns(own)
-    found = _loss_rows(data, own, width_ns)
-    said = (
-        "All trials of a condition are joined. A lost message counts when it was due. Not known: "
-        "the receiver was behind and counted messages of other intervals, or none."
-    )
-    others = {key for trial in own for key in trial.factors if key != rate_factor(trial)}
-    return data.chart(
-        TIME,
-        Axis("lost messages", "%"),
-        found,
-        said,
-        drawn="",
-        limits=tuple(warmup(own, (0.0, 1.0)) if found else ()),
-        cells=Cells(
-            width=width_ns / 1e9,
-            rows="condition" if others else "sending rate",
-        ),
-        empty=_WITHOUT_LOSSES if own else _WITHOUT_RATE,
-    )
-
-
-def _loss_rows(data: FigureData, own: Sequence[TrialRecord], width_ns: int) -> list[Series]:
-    conditions: dict[tuple[tuple[str, Level], ...], list[TrialRecord]] = {}
-    for trial in own:
-        conditions.setdefault(tuple(trial.factors.items()), []).append(trial)
-    rest: dict[tuple[tuple[str, Level], ...], int] = {}
-    placed = []
-    for factors, trials in conditions.items():
-        key = rate_factor(trials[0]) or ""
-        others = tuple((name, level) for name, level in factors if name != key)
-        level = dict(factors)[key]
-        rate = math.inf if isinstance(level, str) else float(level)
-        placed.append((rest.setdefault(others, len(rest)), rate, dict(factors), trials))
-    placed.sort(key=lambda one: one[:2])
-    rows = []
-    for _, _, factors_, trials in placed:
-        is_both = any(LOSSES.of(trial, REVERSE_RECEIVER) for trial in trials)
-        for role in _WAYS:
-            losses = losses_over_time(trials, role, width_ns)
-            words = data.called(factors_)
-            name = f"{words}, {_WAYS[role]}" if is_both else words
-            if any(LOSSES.of(trial, role) for trial in trials):
-                rows.append(Series(name, tuple(_cell(name, one) for one in losses), kind="cells"))
-    return rows
-
-
-def _cell(name: str, loss: IntervalLoss) -> Point:
-    first_s, last_s = loss.start_ns / 1e9, (loss.start_ns + loss.width_ns) / 1e9
-    return Point(
-        x=(loss.start_ns + loss.width_ns / 2) / 1e9,
-        y=100 * loss.lost_messages / loss.expected_messages,
-        condition=(
-            f"{name}, {plain(first_s)} to {plain(last_s)} s, lost {loss.lost_messages:,} of "
-            f"{loss.expected_messages:,} messages of {counted(loss.trials, 'trial')}"
-        ),
-        n=loss.trials,
-    )

@@ -35,8 +35,7 @@ def panels(chart: Chart) -> tuple[Chart, ...]:
     elif chart.sideways:
         groups = _by_name(names, _MOST_ROWS)
     else:
-        most = _MOST_ROWS if chart.cells else _MOST_SERIES
-        groups = _by_name([one.name.partition(": ")[0] for one in chart.series], most)
+        groups = _by_name([one.name.partition(": ")[0] for one in chart.series], _MOST_SERIES)
     if len(groups) < 2:
         return (chart,)
     shared = replace(chart, y=replace(chart.y, ends=_ends(chart)))
@@ -70,7 +69,7 @@ def _by_name(names: Sequence[str], most: int) -> list[tuple[str, Sequence[int]]]
 
 
 def _ends(chart: Chart) -> tuple[float, float] | None:
-    if chart.y.ends is not None or chart.cells or chart.sideways:
+    if chart.y.ends is not None or chart.sideways:
         return chart.y.ends
     points = [point for one in chart.series for point in one.points]
     every = [y for shape in chart.shapes for y, _ in shape.outline]

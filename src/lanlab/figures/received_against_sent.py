@@ -8,6 +8,7 @@ from dataclasses import replace
 from lanlab.analysis.links.wires import limit_name
 from lanlab.analysis.saturation.search import Saturation, curve_of, saturations
 from lanlab.analysis.traffic.loss_places import RECEIVED, SHARES, place_words
+from lanlab.analysis.traffic.peaks import RATES
 from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Series
 from lanlab.figures.gather import FigureData, axis, place_along, points_of, published_levels
@@ -15,7 +16,6 @@ from lanlab.figures.number_text import plain
 from lanlab.figures.wording import Quantity, obtained, quantity
 
 _CURVE_POINTS = 40
-RATES = ("rate_bps", "rate_messages_per_s")
 
 
 def received_against_sent(data: FigureData) -> Chart:

@@ -43,9 +43,8 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     ),
     "forests": ("factor_effects",),
     "over_time": (
-        *("goodput_over_time", "loss_over_time_and_rate", "round_trips_over_time"),
-        *("tcp_rate_over_time", "tcp_retransmissions_over_time", "tcp_round_trip_over_time"),
-        "tcp_window_over_time",
+        *("goodput_over_time", "round_trips_over_time", "tcp_rate_over_time"),
+        *("tcp_retransmissions_over_time", "tcp_round_trip_over_time", "tcp_window_over_time"),
     ),
     "received_against_sent": (
         *("losses_against_sent", "received_against_sent", "received_ratio_against_sent"),

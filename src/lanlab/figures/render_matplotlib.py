@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 from lanlab.figures import look_matplotlib as look
 from lanlab.figures.chart import Chart, Mark, bar_span
 from lanlab.figures.drawing import load
-from lanlab.figures.render_cells import cell_marks, draw_cells
 from lanlab.figures.scale_matplotlib import (
     named_rows,
     rows_in,
@@ -87,7 +86,7 @@ def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
         figure, axes = _draw(chart, width_in)
         svg = _saved(figure, "svg").decode()
         height = float(figure.get_figheight()) * 72
-        marks = tuple((marks_of if chart.cells is None else cell_marks)(chart, axes, height))
+        marks = tuple(marks_of(chart, axes, height))
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"\bid=\"", f'id="{prefix}', svg)
     svg = re.sub(r"url\(#", f"url(#{prefix}", svg)
@@ -106,8 +105,6 @@ def _saved(figure: Figure, kind: str) -> bytes:
 
 
 def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]:
-    if chart.cells is not None:
-        return draw_cells(chart, chart.cells, width_in, title)
     # pyplot would keep every figure in memory and needs a display.
     from matplotlib.figure import Figure
 

@@ -30,7 +30,7 @@ _LINE_IN = 0.14
 _AXES_RATIO = 0.86
 _MOST_TICKS_AT_LEVELS = 7
 _MOST_LEVELS = 16
-ROUND = (1, 2, 5, 10)
+_ROUND = (1, 2, 5, 10)
 #: On a linear axis, an interval is shown up to this multiple of the points.
 _MOST_BEYOND = 2.0
 #: The same on a logarithmic axis.
@@ -83,7 +83,7 @@ def even_ticks(most: int, values: Iterable[float]) -> MaxNLocator:
     from matplotlib.ticker import MaxNLocator
 
     is_whole = all(value == round(value) for value in values)
-    return MaxNLocator(most, steps=ROUND, integer=is_whole)
+    return MaxNLocator(most, steps=_ROUND, integer=is_whole)
 
 
 def _scale_values(chart: Chart, axes: Axes) -> None:
@@ -150,7 +150,7 @@ def log_ticks(low: float, high: float, most: int) -> Sequence[float]:
     from matplotlib.ticker import MaxNLocator
 
     for count in (most, 2 * most):
-        even = MaxNLocator(count, steps=ROUND).tick_values(low, high)
+        even = MaxNLocator(count, steps=_ROUND).tick_values(low, high)
         found = [round(float(value), 12) for value in even if low <= value <= high and value > 0]
         if len(found) > 1:
             break

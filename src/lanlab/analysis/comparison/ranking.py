@@ -19,7 +19,7 @@ from lanlab.analysis.comparison.sides import sample_of
 from lanlab.analysis.links.limits import reaches_limit
 from lanlab.analysis.links.wires import wire_at
 from lanlab.analysis.simulation.model_error import ratio_factor
-from lanlab.analysis.traffic.loss_over_time import RATES
+from lanlab.analysis.traffic.peaks import RATES
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.analysis.trials.summary import limit_of
 from lanlab.frozen import dataclass

@@ -19,8 +19,10 @@ from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.trials.summary import greatest_possible
 from lanlab.store import Level
 
-#: Factors that are loads, in bit/s, as throughput is.
+#: The factor that is a load, in bit/s, as throughput is.
 LOAD = "rate_bps"
+#: Factors that set the sending rate of a stream.
+RATES = (LOAD, "rate_messages_per_s")
 PEAKED = "goodput_bps"
 #: Up to this share of the sent messages, a stream counts as free of loss.
 MOST_LOST_RATIO = 0.01

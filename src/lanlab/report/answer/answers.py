@@ -8,13 +8,12 @@ from functools import partial
 from lanlab.analysis.comparison.factor_effects import crossed_experiments
 from lanlab.analysis.saturation.search import saturations
 from lanlab.analysis.simulation.run import held_out_of
-from lanlab.analysis.traffic.peaks import is_limited_by_offer
+from lanlab.analysis.traffic.peaks import RATES, is_limited_by_offer
 from lanlab.analysis.trials.attempts import counting
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import percent, plain
-from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import Quantity, quantity, tried_text
 from lanlab.report.answer.ranking_text import factor_effects_sentences, ranking_sentences
 from lanlab.report.metrics.order_text import above_limit_remark, ending_sentences, order_sentences

@@ -112,7 +112,6 @@ _THEME = {
     look.GRID: "grid",
     **{colour: f"series-{n}" for n, colour in enumerate((*look.FILLS, *look.COLOURS[4:]))},
     look.HATCH: "hatch",
-    **{colour: f"shade-{n}" for n, colour in enumerate(look.SHADES)},
 }
 
 

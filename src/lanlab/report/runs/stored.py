@@ -25,14 +25,13 @@ _MOST_OTHERS = 40
 def trials_for_page(store: Store, run_id: str) -> list[TrialRecord]:
     """The trials of a run, with the series of file times or streams that its page needs."""
     from lanlab.analysis.copies.file_sizes import SIZE_CLASSES
-    from lanlab.analysis.traffic.loss_over_time import LOSSES
     from lanlab.analysis.traffic.over_time import STEPS, drawn_trials
     from lanlab.analysis.traffic.tcp_over_time import SAMPLES
 
     def series(trial: TrialRecord, name: str) -> Series:
         return store.series(run_id, trial.number, [name])[name]
 
-    trials = LOSSES.added(SIZE_CLASSES.added(store.trials(run_id), series), series)
+    trials = SIZE_CLASSES.added(store.trials(run_id), series)
     drawn = drawn_trials(trials)
     return SAMPLES.added(STEPS.added(trials, series, drawn), series, drawn)
 

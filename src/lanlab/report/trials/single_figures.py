@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from lanlab.analysis.traffic.loss_over_time import has_losses, rate_factor
 from lanlab.analysis.traffic.over_time import steps_of
 from lanlab.analysis.traffic.round_trip_times import round_trips_by_condition
 from lanlab.analysis.traffic.tcp_over_time import samples_of
@@ -18,7 +17,6 @@ _DISTRIBUTIONS = {
     "round_trip_ecdf": "Round-trip times, how many are no longer",
     "round_trip_violins": "Round-trip times, distributions",
 }
-_LOSSES, _GOODPUT, _LEAST_RATES = "loss_over_time_and_rate", "goodput_over_time", 3
 _TCP_FIGURES = {
     "tcp_window_over_time": "Windows of TCP over time",
     "tcp_round_trip_over_time": "Round trip of TCP over time",
@@ -37,21 +35,18 @@ def figures_of(study: Study) -> tuple[Figure, ...]:
 
 def stored_figures(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
     """Figures of what trials have stored, if the study names none: distributions of round trips,
-    losses over time and rate, goodput over time, and for TCP the state of the sender's kernel.
+    goodput over time, and for TCP the state of the sender's kernel.
     """
     found: list[tuple[str, str, str]] = []
     for name in study.titles:
         counts = len(round_trips_by_condition(trials, (name,)))
         found += [(*one, name) for one in list(_DISTRIBUTIONS.items())[:counts]]
-    for name in study.titles:
-        own = [trial for trial in trials if trial.experiment == name and rate_factor(trial)]
-        rates = {trial.factors[rate_factor(trial) or ""] for trial in own}
-        if len(rates) >= _LEAST_RATES and any(map(has_losses, own)):
-            found.append((_LOSSES, "Lost messages over time and sending rate", name))
     streams = [one.id for one in study.experiment if has_streams(one.workload)]
     stepped = {trial.experiment for trial in trials if steps_of(trial)}
     sampled = {trial.experiment for trial in trials if samples_of(trial)}
-    found += [(_GOODPUT, "Goodput over time", name) for name in streams if name in stepped]
+    found += [
+        ("goodput_over_time", "Goodput over time", name) for name in streams if name in stepped
+    ]
     found += [(*one, n) for n in streams if n in sampled for one in _TCP_FIGURES.items()]
     named = {(one.figure, name) for one in figures_of(study) for name in one.experiments}
     return tuple(
