@@ -1,6 +1,5 @@
 """Other programs on hosts: tshark, which sees datagrams, and iperf3, which measures the link."""
 
-import json
 import queue
 import subprocess
 import sys
@@ -147,20 +146,3 @@ def captured(
             ]
 
         yield end
-
-
-def iperf3_goodput_bps(
-    source: Host, target: Host, address: str, message_bytes: int, time_s: int = 1
-) -> float:
-    iperf3 = peer_program("iperf3")
-    with running(target, iperf3, "-s", "-1", "-B", address, "--forceflush") as server:
-        server.until("Server listening")
-        done = ran(
-            [
-                *(*source.command_prefix, iperf3, "-c", address, "-u", "-b", "0"),
-                *("-l", str(message_bytes), "-O", "1", "-t", str(time_s), "-J"),
-            ],
-            timeout=PATIENCE_S,
-        )
-    received = json.loads(done.stdout)["end"]["sum_received"]
-    return float(8 * received["bytes"] / received["seconds"])

@@ -134,18 +134,6 @@ def test_nothing_is_left_of_a_command_that_was_ended(lan: SshLan, end: int) -> N
     lan.hosts[1].await_nothing_left()
 
 
-def test_a_run_continues_after_a_connection_is_cut(lan: SshLan) -> None:
-    command, engine = in_a_trial(
-        lan, "stream", "--to", "nas", "--rate", "10M", "--time", "2", "--idle-timeout", "1",
-        "--trials", "3", "--json",
-    )  # fmt: skip
-    cut_connection(lan, lan.hosts[1], engine)
-    _, out, err = finished(command)
-    statuses = [trial["status"] for trial in json.loads(out)["trials"]]
-    # On a busy machine all that a trial measures may be there before the connection is found.
-    assert statuses.count("failed") <= 1 and statuses[-1] == "done", err
-
-
 def test_a_connection_cut_before_the_first_trial_is_reported(tmp_path: Path) -> None:
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
@@ -338,42 +326,6 @@ def test_a_firewall_has_another_error_than_a_dead_host(tmp_path: Path) -> None:
         assert "nas answers lanlab" in err
         assert "ufw allow 5201/udp" in err
         nas.await_nothing_left()
-
-
-STUDY = """
-schema = 1
-id = "small"
-title = "Small messages"
-[[experiment]]
-id = "sizes"
-title = "Goodput of small messages"
-workload = "stream"
-metrics = ["goodput_bps"]
-parameters = { rate_bps = "1M" }
-factors = { message_size_bytes = [50, 100, 200] }
-[scale.quick]
-trials = { min = 2, max = 2, repeat_polluted = 0 }
-parameters = { time_s = 0.5, warmup_s = 0 }
-"""
-
-
-def test_an_interrupted_run_continues(lan: SshLan, tmp_path: Path) -> None:
-    study = tmp_path / "small.toml"
-    study.write_text(STUDY)
-    argv = ["--scale", "quick", "--testbed", f"ssh:here,nas={lan.hosts[1].address}"]
-    trials = Held(tmp_path / "trials")
-    command = lan.start("run", str(study), *argv, before=trials.code)
-    trials.reach()
-    command.send_signal(signal.SIGINT)
-    trials.let_go()
-    code, _, err = finished(command)
-    assert code == 1, err
-    assert "was interrupted" in err
-    lan.hosts[1].await_nothing_left()
-
-    code, out, err = lan.run("run", "--resume", "last", "--json")
-    assert code == 0, err
-    assert '"status": "done"' in out
 
 
 def test_an_interrupt_while_connecting_ends_the_command_soon(lan: SshLan) -> None:

@@ -1,6 +1,5 @@
 """Measurements between hosts reached by ssh, compared with independent ones."""
 
-import shutil
 import statistics
 import subprocess
 import time
@@ -8,10 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from captures import captured, iperf3_goodput_bps
 from ssh_hosts import SshHost, SshLan, finished, ssh_lan
 
-import lanlab.studies
 from lanlab.testbeds.counters import read_interfaces
 
 LINK = "10M"
@@ -29,28 +26,6 @@ def lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshLan]:
 def octets(host: SshHost, interface: str) -> tuple[int, int]:
     found = read_interfaces(Path(f"/proc/{host.server.pid}/net/dev"))[interface]
     return found["rx_bytes"], found["tx_bytes"]
-
-
-def test_tshark_counts_the_same_at_both_hosts(lan: SshLan) -> None:
-    pc1, nas = lan.hosts
-    with captured([pc1.host, nas.host], pc1.host, nas.address, 500) as end:
-        found = lan.measured(
-            *("stream", *lan.ends(), "--size", "500", "--messages", "300"),
-            *("--message-rate", "1000", "--warmup", "0"),
-        )
-        sent, received = end()
-    assert found["sent_messages"] == len(sent) == 300
-    assert found["received_messages"] == len(received) == 300
-
-
-@pytest.mark.figures
-def test_iperf3_measures_the_same_goodput(lan: SshLan) -> None:
-    pc1, nas = lan.hosts
-    ours = ("stream", *lan.ends(), "--transport", "udp", "--size", "1408", "--time", "1")
-    ours_bps = lan.measured(*ours)["goodput_bps"]
-    theirs_bps = iperf3_goodput_bps(pc1.host, nas.host, nas.address, 1408, time_s=2)
-    near = ours_bps == pytest.approx(theirs_bps, rel=0.01)
-    assert near, f"ours {ours_bps:.0f}, iperf3's {theirs_bps:.0f} bit/s"
 
 
 def control_rates(lan: SshLan, command: subprocess.Popen[str]) -> dict[str, float]:
@@ -95,50 +70,3 @@ def test_offsets_are_right_and_starts_together(lan: SshLan) -> None:
     skews_ns = [abs(one["start_skew_ns"]) for one in found["trials"]]
     assert len(skews_ns) == 10
     assert statistics.median(skews_ns) < 1_000_000, skews_ns
-
-
-#: Of the study: three of its eleven sizes, and as many trials as make an interval.
-OF_SCALE = "[scale.quick.experiment]\n"
-FEWER = """\
-throughput = { factors = { message_size_bytes = [128, 512, 1408] } }
-round-trip = { factors = { message_size_bytes = [128, 512, 1408] } }
-"""
-#: On a cable of lanlab's own medium the intervals can be smaller than anything that matters.
-NEGLIGIBLE = 0.01
-#: By which processor wakes which, round trips take 98 or 138 us here, for seconds on end: through
-#: ssh it would be a millisecond.
-NEGLIGIBLE_FOR_ROUND_TRIPS = 0.5
-
-
-@pytest.mark.figures
-@pytest.mark.long
-def test_a_study_by_ssh_agrees_with_the_virtual_testbed(tmp_path: Path) -> None:
-    """The same cable, once between hosts that are reached, once between hosts that are made: the
-    intervals of each mean meet, or the means are as good as equal, as far as the machine is."""
-    study = tmp_path / "study"
-    shutil.copytree(Path(lanlab.studies.__file__).parent / "manford2009", study)
-    text = (study / "study.toml").read_text(encoding="utf-8")
-    assert text.count(OF_SCALE) == 1
-    (study / "study.toml").write_text(text.replace(OF_SCALE, OF_SCALE + FEWER), encoding="utf-8")
-    folder = tmp_path / "lan"
-    folder.mkdir()
-    with ssh_lan(folder, link="100M") as lan:
-        runs = [
-            lan.measured("run", str(study), "--scale", "quick", "--testbed", testbed)["run"]
-            for testbed in ("virtual", lan.testbed)
-        ]
-        found = lan.measured("compare", *runs)
-    compared = found["comparisons"]
-    assert len(compared) == 12
-    assert found["not_compared"] == []
-    apart = [
-        (one["condition"], one["metric"], one["effect"])
-        for one in compared
-        if (
-            one["base_mean_95_low"] > one["other_mean_95_high"]
-            or one["other_mean_95_low"] > one["base_mean_95_high"]
-        )
-        and abs(one["effect"] - 1)
-        > (NEGLIGIBLE_FOR_ROUND_TRIPS if one["metric"] == "rtt_mean_ns" else NEGLIGIBLE)
-    ]
-    assert apart == []
