@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from hostile_peer import (
+    GREATEST,
     HostileReceiver,
     HostileSender,
     kind_of,
@@ -59,6 +60,24 @@ def proved(engine: RawEngine, **spec: object) -> Iterator[tuple[int, HostileSend
 
 
 LASTING = {"amount": {"time_ns": 60_000_000_000}, "rate": None, "silence_ns": 2_000_000_000}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(GREATEST, GREATEST), (GREATEST, 0), (10, 5), (1 << 62, 1 << 62), (0, 1 << 62)],
+)
+def test_a_finish_with_impossible_numbers_is_ignored(
+    engine: RawEngine, first: int, second: int
+) -> None:
+    with proved(engine, **LASTING) as (request_id, sender):
+        for sequence in range(5):
+            sender.send(probe(500, sequence))
+        sender.say("finish", first, second)
+        sender.say("mark", GREATEST)
+        result = received(engine, request_id)
+        assert (result["ended_by"], result["code"]) == ("silence", "peer.gone")
+        assert (result["total_messages"], result["foreign_datagrams"]) == (5, 2)
+        assert set(sender.heard()) <= {"alive"}
 
 
 def test_a_flood_from_an_authenticated_peer_uses_no_memory(engine: RawEngine) -> None:
