@@ -89,21 +89,6 @@ def test_both_directions_are_distinguished_in_words(lanlab: Lanlab) -> None:
     assert "reverse_goodput_bps" not in ways["forward"]
 
 
-def test_conflicting_directions_are_refused(lanlab: Lanlab) -> None:
-    for args, words in (
-        (("-R", "--bidirectional"), "--reverse and --bidirectional cannot be used together"),
-        (("-R", "--direction", "both"), "--reverse and --direction cannot be used together"),
-        (("-4", "-6"), "-4 and -6 cannot be used together"),
-        (("-u", "--transport", "tcp"), "-u and --transport cannot be used together"),
-        (
-            ("-R", "--tool", "iperf3", "--warmup", "0"),
-            "found --direction reverse; allowed: forward",
-        ),
-    ):
-        said = lanlab("stream", "--testbed", "loopback", *args)
-        assert (said.code, words in said.err) == (2, True), said.err
-
-
 def test_short_options_match_iperf3(lanlab: Lanlab) -> None:
     args = ("-t", "0.1", "-P", "2", "-b", "1M", "-l", "256", "-6", "-u", "-J")
     said = lanlab("stream", *QUICK, *args).json()

@@ -153,36 +153,6 @@ def test_a_single_driver_has_the_keys_of_the_store() -> None:
     assert answer["parameters"]["driver"] == "iperf3"
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ("stream --tool iperf4", "--tool: found `iperf4`; allowed: lanlab, iperf3, iperf2"),
-        (
-            "stream --tool lanlab,iperf3 --size 10",
-            "tool `iperf3`: found --size 10; allowed over udp: 16 to 65507",
-        ),
-        ("stream --tool nuttcp --io batch", "found --io batch; allowed: auto, single"),
-        ("stream --tool iperf3 --warmup 0.5", "found --warmup 0.5; allowed: whole seconds"),
-        ("stream --tool iperf3 --messages 9", "found no --time; allowed: a time"),
-        (
-            "stream --tool iperf3 --reverse",
-            "tool `iperf3`: found --direction reverse; allowed: forward, as lanlab cannot set it "
-            "with this tool; `--from HOST` in place of `--to HOST` measures the other direction",
-        ),
-        ("echo --tool iperf3", "tool `iperf3`: found echo; allowed: stream"),
-        ("echo --tool sockperf --rate 100", "found --rate 100"),
-    ],
-)
-def test_options_unsupported_by_a_driver_are_refused_before_the_run(
-    args: str, message: str, lanlab: Lanlab, folder: Path
-) -> None:
-    said = lanlab(*args.split(), "--testbed", "loopback")
-
-    assert (said.code, said.out) == (2, "")
-    assert message in said.err
-    assert [path.name for path in folder.iterdir()] == ["small.toml"]
-
-
 def test_a_missing_driver_is_refused_before_the_run(
     lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,13 +101,6 @@ def test_numbers_in_lists_need_plain_digits(lanlab: Lanlab) -> None:
         assert said.err.startswith("error: --flows: found `")
 
 
-def test_a_condition_that_cannot_be_measured_is_refused_before_any(lanlab: Lanlab) -> None:
-    said = lanlab("stream", "--testbed", "loopback", "--size", "64,70000")
-
-    assert said.code == 2
-    assert "is above the largest UDP message" in said.err
-
-
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

@@ -67,24 +67,6 @@ def test_a_report_shows_the_increase_and_the_distributions(lanlab: Lanlab, folde
     assert compared.code in (0, 3), compared.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--load", "none"), "--load: found only `none`"),
-        (("--load", "sideways"), "load: found `sideways`"),
-        (("--transport", "udp"), "transport udp needs a rate"),
-        (("--time", "0.1"), "time"),
-        (("--flows", "0"), "flows"),
-    ],
-)
-def test_invalid_loads_are_refused_before_the_run(
-    arguments: tuple[str, ...], message: str, lanlab: Lanlab
-) -> None:
-    said = lanlab("load", "--testbed", "loopback", *arguments)
-    assert said.code == 2
-    assert message in " ".join(said.err.split())
-
-
 def test_load_help_groups_stream_and_echo_options(lanlab: Lanlab) -> None:
     said = " ".join(lanlab("load", "--help", "all").out.split())
     assert load.__doc__ is not None

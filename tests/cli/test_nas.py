@@ -120,23 +120,6 @@ def test_a_host_that_refuses_connections_is_there() -> None:
     assert discovery.silence(HOST) is None
 
 
-@pytest.mark.parametrize(
-    ("urls", "error"),
-    [
-        (["smb://me@other/data"], "allowed: nas, the host that is measured"),
-        (["ftp://me@nas/", "ftp://me@nas/"], "found twice; allowed: once"),
-        (["gopher://nas/"], "no such file service"),
-        (["ftp://me:pw@nas/"], "a URL with a password"),
-        (["/no/such/mount"], "no such directory"),
-    ],
-)
-def test_bad_urls_are_refused_before_anything_is_touched(
-    lanlab: Lanlab, urls: list[str], error: str
-) -> None:
-    said = lanlab("nas", "nas", *urls, "--yes")
-    assert said.code == 2 and error in said.err
-
-
 def test_trust_is_checked_before_a_password_is_asked_for(
     lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:

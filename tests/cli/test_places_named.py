@@ -69,25 +69,6 @@ def test_a_target_in_the_source_is_refused(lanlab: Lanlab, folder: Path) -> None
         assert said.code == 0, said.err
 
 
-@pytest.mark.parametrize(
-    ("dataset", "message"),
-    [
-        ("0x6kB", "dataset `0x6kB`: found 0 files; allowed: 1 to 100000"),
-        ("3x9MB..1kB", "dataset `3x9MB..1kB`: found sizes from 9000000 to 1000"),
-        ("2x10kB..4MB=1B", "found 1 bytes in 2 files from 10000 to 4000000 bytes; allowed: 20000"),
-        ("3y9MB", "dataset: found `3y9MB`; allowed: a name, or COUNTxSIZE"),
-        ("many-smal", "no directory or dataset named `many-smal`"),
-    ],
-)
-def test_an_invalid_dataset_description_is_named(
-    lanlab: Lanlab, folder: Path, dataset: str, message: str
-) -> None:
-    for target in ((), (str(folder),)):
-        err = refused(lanlab("copy", dataset, *target), folder)
-        assert message in err
-        assert "hint: " in err
-
-
 def test_a_path_that_is_not_a_directory_is_reported(lanlab: Lanlab, folder: Path) -> None:
     (folder / "file").write_text("1")
     for name, found in (

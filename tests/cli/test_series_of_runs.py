@@ -102,35 +102,3 @@ def test_ctrl_c_keeps_finished_runs_and_explains_how_to_resume(tiny: Path, lanla
     assert "taken in 2 turns, in random order" in done.out
     assert "turn 1 of 2, run 2 of 4" in done.err and "run 1 of 4" not in done.err
     assert lanlab("run", "--resume", series).code == 2
-
-
-@pytest.mark.parametrize(
-    ("args", "reason"),
-    [
-        (("run", "before.toml", "after.toml"), "several studies need --alternate"),
-        (("run", "before.toml", "--alternate", "3"), "--alternate needs a second side"),
-        (("run", "before.toml", "--with", "io=batch"), "--with needs --alternate"),
-        (
-            ("run", "before.toml", "after.toml", "--with", "io=batch", "--alternate", "2"),
-            "--with needs exactly one study, found 2",
-        ),
-        (("run", "before.toml", "after.toml", "--alternate", "1"), "--alternate: found 1;"),
-        (
-            ("run", "before.toml", "after.toml", "--alternate", "2", "--check"),
-            "cannot be used with --check",
-        ),
-        (("run", "--resume", "last", "--alternate", "2"), "cannot be used with --resume"),
-        (("compare", "--before", "last"), "--after is missing"),
-        (("compare", "--before", "a,,b", "--after", "c"), "--before: found `a,,b`"),
-        (("compare", "last", "--before", "a", "--after", "b"), "cannot be used with RUN"),
-        (("compare", "--before", "a", "--after", "b", "--by", "io"), "cannot be used with --by"),
-        (("compare",), "no run named"),
-    ],
-)
-def test_an_invalid_series_is_refused_with_a_reason(
-    args: tuple[str, ...], reason: str, tiny: Path, lanlab: Lanlab
-) -> None:
-    said = lanlab(*args)
-
-    assert (said.code, said.out) == (2, "")
-    assert reason in said.err and not STORE.exists()

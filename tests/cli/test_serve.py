@@ -73,12 +73,6 @@ def test_a_server_that_requires_signatures_refuses_dialects_without_them(
         assert "speaks none of the dialects `LANMAN1.0`" in done.stderr
 
 
-def test_signing_can_be_required_only_of_services_that_sign(target: Path, lanlab: Lanlab) -> None:
-    refused = lanlab("serve", str(target), "--service", "sftp", "--require-signing")
-    assert refused.code == 2
-    assert "--require-signing works only with service `smb1`; found service `sftp`" in refused.err
-
-
 def test_a_served_directory_is_read_only_by_default(
     source: Path, target: Path, tmp_path: Path
 ) -> None:
@@ -102,24 +96,6 @@ def test_it_ends_after_the_given_time(target: Path) -> None:
         out, err = server.communicate(timeout=20)
         assert server.returncode == 0, err
         assert "served      0 connections" in out
-
-
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["/no/such"], "no such directory"),
-        ([".", "--service", "directory"], "service `directory` has no server"),
-        ([".", "--service", "sbm"], "did you mean `smb`?"),
-        ([".", "--address", "0.0.0.0"], "allowed: one address of this machine"),
-        ([".", "--address", "nas"], "found `nas`"),
-        ([".", "--address", "192.0.2.1"], "192.0.2.1"),
-    ],
-)
-def test_an_unservable_request_is_refused(argv: list[str], said: str, lanlab: Lanlab) -> None:
-    refused = lanlab("serve", *argv)
-    assert refused.code in (1, 2)
-    assert said in refused.err
-    assert refused.out == ""
 
 
 def test_a_port_in_use_is_named(target: Path, lanlab: Lanlab) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-from command_line import COMMAND, Lanlab
+from command_line import COMMAND
 from missing import missing
 from netbeui_cable import cable, dissected
 from programs import ran
@@ -90,39 +89,6 @@ def test_what_is_served_is_read_only_by_default(
         assert copied.returncode == 1
         assert "denied" in copied.stderr, copied.stderr
     assert list(served.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("argv", "expected"),
-    [
-        (("--service", "smb1", "--carrier", "nbf"), "needs --interface"),
-        (("--service", "smb1+nbf"), "needs --interface"),
-        (("--service", "sftp", "--ipx-network", "7"), "have no effect on `sftp`, which does not"),
-        (("--service", "smb1+nbf", "--ipx-framing", "snap"), "have no effect on `smb1+nbf`"),
-        (("--service", "ncp", "--ipx-framing", "llc"), "`llc`"),
-        (("--service", "smb1+ipx", "--ipx-network", "x1"), "--ipx-network: found `x1`; allowed:"),
-        (("--service", "smb1", "--carrier", "spx"), "does not run over carrier `spx`"),
-        (("--service", "sftp", "--carrier", "nbf"), "`sftp` does not run over carrier `nbf`"),
-        (("--service", "sftp", "--interface", "eth1"), "have no effect on `sftp`"),
-        (
-            ("--service", "smb1", "--profile", "pc-lan-program"),
-            "--profile has no effect here; it needs carrier `nbf` or `spp`",
-        ),
-        (
-            ("--service", "smb1+nbf", "--interface", "lo", "--profile", "three-plus"),
-            "--profile: found `three-plus`; allowed: pc-lan-program",
-        ),
-        (("--service", "smb1+nbf", "--interface", "none"), "no Ethernet interface named `none`"),
-        (("--service", "smb1+nbf", "--interface", "lo", "--port", "139"), "a service without IP"),
-        (("--service", "smb1+nbf", "--interface", "lo", "--name", "x" * 16), "1 to 15 characters"),
-    ],
-)
-def test_an_unservable_request_is_refused(
-    tmp_path: Path, argv: tuple[str, ...], expected: str, lanlab: Lanlab
-) -> None:
-    said = lanlab("serve", str(tmp_path), *argv)
-    assert (said.code, said.out) == (2, "")
-    assert expected in " ".join(said.err.split())
 
 
 def test_serving_without_root_states_what_is_needed(

@@ -93,28 +93,6 @@ def test_dialects_outside_the_range_are_not_offered(tmp_path: Path) -> None:
             assert one.dialect == LAN_MANAGER_2
 
 
-@pytest.mark.parametrize(
-    ("argv", "found"),
-    [
-        (["--service", "sftp", "--guest"], "--guest works only with service `smb1` or `ncp`"),
-        (["--service", "smb1", "--guest", "--require-signing"], "cannot be used with --req"),
-        (["--service", "smb", "--dialect", "nt1"], "--dialect works only with service `smb1`"),
-        (["--service", "smb1", "--dialect", "nt2"], "found `nt2`; allowed: core, lanman1"),
-        (["--service", "smb1", "--dialect", "nt1..core"], "starts with the newer dialect"),
-        (
-            ["--service", "smb1", "--dialect", "core", "--require-signing"],
-            "--require-signing needs dialect `nt1`",
-        ),
-        (["--service", "nfs", "--password-file", "x"], "which has no logins"),
-    ],
-)
-def test_options_without_effect_are_refused(
-    argv: list[str], found: str, tmp_path: Path, lanlab: Lanlab
-) -> None:
-    done = lanlab("serve", str(tmp_path), *argv)
-    assert (done.code, found in done.err) == (2, True), done.err
-
-
 @pytest.mark.parametrize("secret", ["", "fifteen letters", "Größe"])
 def test_a_password_that_old_machines_cannot_hold_is_refused(
     secret: str, tmp_path: Path, lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch

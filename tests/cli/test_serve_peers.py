@@ -12,26 +12,6 @@ from lanlab.cli.serving.peers import BoundedLines, client_text, done_text
 from lanlab.engine import Engine
 
 
-@pytest.mark.parametrize(
-    ("argv", "words"),
-    [
-        (("peer", "iperf4"), "did you mean `iperf3`?"),
-        (("peer",), "PROTOCOL is missing"),
-        (("peer", "iperf3", "--longest", "48h"), "--longest: found `48h`; allowed: 1 s to 24 h"),
-        (("peer", "iperf3", "--address", "0.0.0.0"), "allowed: one address of this machine"),
-        (("serve", "--peer", "iperf3", "--clients", "3"), "hint: `lanlab peer iperf3` serves"),
-        (("serve", "--clients", "3", "--peer", "iperf3"), "hint: `lanlab peer iperf3` serves"),
-        (("serve",), "DIRECTORY is missing"),
-    ],
-)
-def test_an_unservable_request_is_refused(
-    lanlab: Lanlab, argv: tuple[str, ...], words: str
-) -> None:
-    refused = lanlab(*argv)
-    assert refused.code == 2
-    assert words in refused.err
-
-
 @pytest.mark.parametrize("argv", [("peer", "iperf3", "--port", "0"), ("serve", ".")])
 def test_a_server_that_is_interrupted_before_it_serves_has_not_done_its_work(
     lanlab: Lanlab, argv: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND, Lanlab
+from command_line import COMMAND
 from peer_finding import peer_program
 from programs import ran
 from served import serving
@@ -137,37 +137,6 @@ def test_silent_and_vanished_clients_make_room(hosts: tuple[Host, Host], tmp_pat
                     assert taken.stdout == "x" * 1000, taken.stderr
             finally:
                 program.kill()
-
-
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["--service", "sftp", "--stack", "small"], "only with service `ftp`"),
-        (["--service", "ftp", "--stack", "small"], "needs an address of its own"),
-        (["--stack-address", "192.168.7.77"], "have no effect with the system's TCP"),
-        (["--service", "ftp", "--stack", "tiny"], "tiny"),
-        (
-            ["--service", "ftp", "--stack", "small", "--stack-address", "192.168.7.77"],
-            "needs --interface",
-        ),
-        (
-            ["--service", "ftp", "--stack", "small", "--stack-address", "nas"],
-            "found `nas`; allowed: an unused IPv4 address",
-        ),
-        (
-            ["--service", "ftp", "--stack", "small", "--address", "192.168.7.2"],
-            "has its own address",
-        ),
-    ],
-)
-def test_an_unservable_combination_is_refused(
-    argv: list[str], said: str, tmp_path: Path, lanlab: Lanlab
-) -> None:
-    refused = lanlab("serve", str(tmp_path), *argv)
-
-    assert refused.code == 2
-    assert said in refused.err
-    assert refused.out == ""
 
 
 def test_memory_too_small_for_a_client_is_refused_with_the_minimum(

@@ -47,24 +47,6 @@ def test_the_frames_of_each_trial_are_a_file_that_tshark_reads(
     assert refused.code == 2 and "already exists" in refused.err
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ((), "--testbed simulated needs --machines"),
-        (("--machines", "vista-ipv4"), "found 1 machines; allowed: 2"),
-        (("--machines", "vista-ipv4,vista"), "no machine named `vista`"),
-        (("--machines", "vista-ipv4,vista-ipv4", "--flows", "2"), "flows: found `2`"),
-        (("--machines", "vista-ipv4,vista-ipv4", "--link", "unshaped"), "has no speed"),
-    ],
-)
-def test_unsupported_simulations_are_refused(
-    lanlab: Lanlab, options: tuple[str, ...], said: str
-) -> None:
-    refused = lanlab(*SINGLE, *options)
-    assert refused.code == 2 and said in refused.err
-    assert "no results yet" in lanlab("runs").err
-
-
 def test_a_prediction_compares_both_sides(lanlab: Lanlab) -> None:
     change = "machine.486dx2-nt4.interrupt_us=100"
     options = ("--scale", "tiny", "--set", change, "--ensemble", "1", "--seed", "1", "--json")
@@ -92,15 +74,6 @@ def test_a_prediction_compares_both_sides(lanlab: Lanlab) -> None:
     assert fast["range_ratio"] == pytest.approx([1, 1])
     assert slow["interval_ratio"][0] < low and high < slow["interval_ratio"][1]
     assert fast["interval_ratio"] is None and len(fast["interval_after"]) == 2
-
-
-def test_invalid_predictions_are_refused(lanlab: Lanlab) -> None:
-    assert "nothing is changed" in lanlab("predict", "manford-kolahi").err
-    wrong = lanlab("predict", "manford-kolahi", "--set", "machine.vista-ipv4.interupt_us=1")
-    assert wrong.code == 2 and "interrupt_us" in wrong.err
-    change = ("--set", "machine.vista-ipv4.interrupt_us=1")
-    more = lanlab("predict", "manford-kolahi", *change, "--ensemble", "21")
-    assert more.code == 2 and "found 21; allowed: 0 to 20" in more.err
 
 
 def test_a_scan_over_the_rate_reports_its_losses_over_time(lanlab: Lanlab, tmp_path: Path) -> None:

@@ -155,9 +155,3 @@ def test_tcp_behaves_like_windows_nt_4(lanlab: Lanlab, tmp_path: Path) -> None:
     windows = [int(window) for *_, window in read]
     # The kernel keeps to its buffer, not to the clamp: twice 7/8 of 8,760.
     assert 2_920 <= max(windows[2:]) <= 15_330
-
-
-def test_a_profile_of_tcp_is_for_smb1_alone(lanlab: Lanlab) -> None:
-    said = lanlab("copy", "3x6kB", "--service", "ftp", "--tcp-profile", "nt4")
-    assert said.code == 2
-    assert "it needs --service `smb1`" in said.err

@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND, Lanlab
+from command_line import COMMAND
 
 
 def _started(*options: str, **settings: str) -> subprocess.Popen[str]:
@@ -87,19 +87,3 @@ def test_the_token_is_in_no_argument_of_the_browser(store: str, tmp_path: Path) 
     assert url in "\n".join(text)
     _ended(process)
     assert not Path(address.removeprefix("file://")).exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "said"),
-    [
-        (["--port", "70000"], 2, "65,535"),
-        (["--store", "mysql://x"], 2, "no store of the kind `mysql://`"),
-        (["--store", "/"], 1, "is a directory, not a store"),
-    ],
-)
-def test_invalid_web_options_are_refused(
-    options: list[str], code: int, said: str, lanlab: Lanlab
-) -> None:
-    refused = lanlab("web", *options)
-    assert refused.code == code
-    assert said in refused.err
