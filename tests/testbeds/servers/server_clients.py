@@ -46,7 +46,7 @@ def require(case: Case, host: Host) -> None:
         rights = ("needs root", "its own network", "that account is locked")
         missing_right = any(words in error.message for words in rights)
         # Debian's packages of vsftpd and ProFTPD exclude each other.
-        if missing_right or case.server in ("vsftpd", "proftpd"):
+        if missing_right or case.server == "vsftpd":
             pytest.skip(f"{error.message} ({error.hint})")
         missing(error)
 

@@ -13,7 +13,7 @@ from missing import missing
 from programs import ran
 from server_clients import CASES, WHO, Case, Client, folder_for_all, require
 
-from lanlab.errors import UnmetNeed, UsageError
+from lanlab.errors import UnmetNeed
 from lanlab.testbeds.base import Testbed as Bed
 from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.servers import Credentials, RunningServer, start
@@ -213,14 +213,7 @@ def test_the_directory_may_have_any_name(
     """Whatever a program's configuration makes of it otherwise."""
     if bed.name == "virtual" and case.server != "ganesha":
         pytest.skip("the same as on loopback")
-    with folder_for_all(name) as served:
-        try:
-            server = started(case, bed, served)
-        except UsageError as error:
-            assert case.server == "proftpd"
-            assert "allowed: no pattern" in error.message
-            return
-        with server:
-            there = Client(server, bed.hosts[0], tmp_path)
-            assert there.put(content, "file", server.credentials) == ""
-            assert (served / "file").read_bytes() == CONTENT
+    with folder_for_all(name) as served, started(case, bed, served) as server:
+        there = Client(server, bed.hosts[0], tmp_path)
+        assert there.put(content, "file", server.credentials) == ""
+        assert (served / "file").read_bytes() == CONTENT

@@ -7,7 +7,7 @@ from lanlab.testbeds.servers.registry import (
     chosen,
     server_named,
     server_needs,
-    servers_of,
+    server_of,
     start,
 )
 from lanlab.testbeds.servers.running import RunningServer
@@ -20,6 +20,6 @@ __all__ = [
     "chosen",
     "server_named",
     "server_needs",
-    "servers_of",
+    "server_of",
     "start",
 ]

@@ -156,10 +156,6 @@ class Server(ABC):
             return f"server `{self.name}`: found {service}; allowed: {allowed}"
         return None
 
-    def root_problem(self, root: Path) -> str | None:
-        """Why the server cannot serve that directory, as a sentence; `None` if it can."""
-        return None
-
     def further_folders(self, root: Path, private: Path) -> list[TemporaryFolder]:
         """Folders outside `private` that the server occupies while it runs, created here."""
         return []

@@ -21,15 +21,14 @@ from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
 from lanlab.testbeds.servers.ganesha import Ganesha
 from lanlab.testbeds.servers.nginx import Nginx
 from lanlab.testbeds.servers.openssh import OpenSsh
-from lanlab.testbeds.servers.proftpd import ProFtpd
 from lanlab.testbeds.servers.running import Keeper, RunningServer
 from lanlab.testbeds.servers.samba import Samba
 from lanlab.testbeds.servers.users import name_of_user
 from lanlab.testbeds.servers.vsftpd import Vsftpd
 
-#: Servers by name; if two serve the same service, the first is the default.
+#: Servers by name. Each serves other services.
 SERVERS: Mapping[str, Server] = {
-    server.name: server for server in (Samba(), ProFtpd(), Vsftpd(), OpenSsh(), Nginx(), Ganesha())
+    server.name: server for server in (Samba(), Vsftpd(), OpenSsh(), Nginx(), Ganesha())
 }
 #: Characters that are safe in every program's configuration. The path of a Unix socket has at most
 #: 107 bytes.
@@ -61,17 +60,16 @@ def _look(server: Server) -> ServerNeed:
     return ServerNeed(server.name, server.services, found, detail, how_to_get)
 
 
-def servers_of(service: str) -> list[Server]:
-    """The servers of a service, the first choice first.
+def server_of(service: str) -> Server:
+    """The server of a service.
 
     Raises:
         UnknownName: No server here serves it.
     """
-    found = [server for server in SERVERS.values() if service in server.services]
-    if not found:
-        known = {each for server in SERVERS.values() for each in server.services}
+    known = {service: server for server in SERVERS.values() for service in server.services}
+    if service not in known:
         raise UnknownName("service of a server", service, known)
-    return found
+    return known[service]
 
 
 def server_named(name: str) -> Server:
@@ -91,26 +89,15 @@ def server_named(name: str) -> Server:
 
 
 def chosen(service: str, name: str | None, host: Host) -> Server:
-    """The server of that name, or the first installed one for a service.
+    """The server of that name, or that of a service.
 
     Raises:
         UnknownName: The server or service is unknown.
-        UnmetNeed: It is not installed, or none is.
+        UnmetNeed: It is not installed.
     """
-    if name is not None:
-        found = server_named(name)
-        found.check_found(host)
-        return found
-    missing: list[UnmetNeed] = []
-    for server in servers_of(service):
-        try:
-            server.check_found(host)
-            return server
-        except UnmetNeed as error:
-            missing.append(error)
-    said = "; ".join(error.message for error in missing)
-    hints = dict.fromkeys(error.hint for error in missing if error.hint)
-    raise UnmetNeed(said, hint=" or ".join(hints))
+    found = server_of(service) if name is None else server_named(name)
+    found.check_found(host)
+    return found
 
 
 def start(
@@ -132,7 +119,7 @@ def start(
             empty directory of root's is given to `nobody`.
         address: The host's address to listen at.
         credentials: Whom to serve; `None`: any user, if the server can.
-        server: By name, or one with settings; `None`: the first installed one of `servers_of`.
+        server: By name, or one with settings; `None`: that of the service.
 
     Raises:
         UnknownName: The server or service is unknown.
@@ -145,7 +132,7 @@ def start(
         one = server
     else:
         one = chosen(service, server, host)
-    if problem := one.problem(service, credentials) or one.root_problem(root):
+    if problem := one.problem(service, credentials):
         raise UsageError(problem)
     if credentials is not None:
         _check_credentials(credentials)

@@ -1,8 +1,7 @@
-"""Users and groups of the system."""
+"""Users of the system."""
 
 from __future__ import annotations
 
-import grp
 import pwd
 
 
@@ -19,14 +18,6 @@ def name_of_user(uid: int) -> str | None:
     """Name of a user; `None` if it has none."""
     try:
         return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return None
-
-
-def name_of_group(gid: int) -> str | None:
-    """Name of a group; `None` if it has none."""
-    try:
-        return grp.getgrgid(gid).gr_name
     except KeyError:
         return None
 
