@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from command_line import Lanlab
 
-from lanlab.cli.commands.stations import level_list
-
 pytestmark = pytest.mark.usefixtures("no_password_and_cache")
 FEW = ("--readings", "60", "--trials", "2", "--size", "6k", "--file-size", "60k")
 
@@ -69,7 +67,3 @@ def test_an_unreachable_server_is_an_error(lanlab: Lanlab) -> None:
     assert said.code == 1
     assert "connect to 127.0.0.1:1" in said.err
     assert said.out.splitlines()[0].startswith("No trial has a mean response time")
-
-
-def test_levels_are_read_in_order_and_each_once() -> None:
-    assert level_list("4, 1,2,8-10,4") == (1, 2, 4, 8, 9, 10)

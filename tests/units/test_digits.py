@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from lanlab.cli.commands.compare import _share as margin_share
 from lanlab.cli.commands.saturation import _share as goal_share
-from lanlab.cli.commands.stations import level_list
 from lanlab.errors import UsageError
 from lanlab.testbeds.link import parse_link
 from lanlab.units import (
@@ -32,7 +31,6 @@ READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {
     "time": (parse_time_s, ("{}", "0.{}s", "2{}ms")),
     "number": (plain_number, ("{}", "1{}", "0.{}")),
     "link": (parse_link, ("10{}M", "{}0M:switch")),
-    "stations": (level_list, ("1{}", "1,{}", "1-{}")),
     "interval": (parse_share, ("{}%", "0.{}")),
     "goals": (lambda text: goal_share("--goals", text), ("{}%", "0.{}")),
     "margin": (margin_share, ("{}%", "0.0{}")),

@@ -27,6 +27,7 @@ _TYPER_TEXTS = (
     (re.compile(r"^No such command '(.*)'\.$"), r"no such command: \1"),
     (re.compile(r"^No such option: "), "no such option: "),
     (re.compile(r"^Invalid value for '(.*?)'(?: / '.*')?: "), r"\1: "),
+    (re.compile(r": Value error, '(.*)' is not one of (.*)$"), r": found `\1`; allowed: \2"),
     (re.compile(r"^Missing (?:argument|option) '(.*)'"), r"\1 is missing"),
     (
         re.compile(r"^Got unexpected extra argument(?:s|\(s\))? \((.*)\)$"),

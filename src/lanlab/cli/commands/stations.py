@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lanlab.cli.options.hosts import with_fields, with_many_hosts
 from lanlab.cli.options.parameters import Given, ParametersOf
@@ -23,36 +21,26 @@ from lanlab.units import time_of
 if TYPE_CHECKING:
     from lanlab.store import RunRecord, TrialRecord
 
-_STATISTICS = ("mean", "p50", "p90", "p99")
-
 
 @dataclass(frozen=True)
 class StationsOptions:
     """In the order of `--help`."""
 
     stations: str = option(
-        "--stations", "N,N,...", "Station counts to measure, 1 to 10,000.", "1,2,4,8,15"
+        "--stations",
+        "N,N,...",
+        "Station counts to measure, 1 to 10,000, or a range such as 8..15/1.",
+        "1,2,4,8,15",
     )
     read: bool = flag("--read", "Read blocks (default).")
     write: bool = flag("--write", "Overwrite blocks.")
     limit: str = option("--limit", "TIME", "Response-time limit.", "100ms")
-    statistic: str = option(
+    statistic: Literal["mean", "p50", "p90", "p99"] = option(
         "--statistic",
-        "|".join(_STATISTICS),
+        "mean|p50|p90|p99",
         "Response-time statistic to compare with the limit.",
         "mean",
     )
-
-    def limit_s(self) -> float:
-        """
-        Raises:
-            UsageError: `--limit` or `--statistic` is not allowed.
-        """
-        limit_s = time_of("--limit", self.limit, "1 us")
-        if self.statistic not in _STATISTICS:
-            allowed = ", ".join(_STATISTICS)
-            raise UsageError(f"--statistic: found `{self.statistic}`; allowed: {allowed}")
-        return limit_s
 
 
 @with_run_settings(trials=3, hosts=with_many_hosts, live_interval="--live-interval")
@@ -96,11 +84,10 @@ def stations(
     from lanlab.report.presentations.stations import station_figures
     from lanlab.store import store_option
 
-    limit_s = wanted.limit_s()
+    limit_s = time_of("--limit", wanted.limit, "1 us")
     mixed = given["read_ratio"] is not None
     if wanted.read + wanted.write + mixed > 1:
         raise UsageError("--read, --write and --read-ratio cannot be used together")
-    numbers = level_list(wanted.stations)
     if settings.machines is not None and given["service"] is None:
         # Most published values of simulated machines were measured over SMB 1.
         given["service"] = "smb1"
@@ -109,17 +96,19 @@ def stations(
     settings = place.settings(settings, given["trust"], login)
     given |= {
         **place.parameters,
+        "stations": wanted.stations,
         "operation": "write" if wanted.write else "mix" if mixed else "read",
         "loop": "closed" if given["rate_operations_per_s"] is None else "open",
     }
-    experiment = _experiment(given, numbers, settings.trials)
+    experiment = _experiment(given, settings.trials)
+    numbers = len(experiment["factors"].get("stations", ()))
     drawn = station_figures(experiment["id"], limit_s, wanted.statistic)
     run, records = single.measure_study(
         experiment,
         settings,
-        figures=drawn if "stations" in experiment["factors"] else (),
+        figures=drawn if numbers else (),
         exactly=True,
-        meanwhile=partial(_load_models, several=settings.trials * len(numbers) > 1),
+        meanwhile=partial(_load_models, several=settings.trials > 1 or numbers != 1),
         hosts=host_count(settings.testbed, client_hosts),
     )
     if is_scan(run):
@@ -129,27 +118,26 @@ def stations(
     single.finish(run, records, verbose=settings.verbose)
 
 
-def _experiment(given: Given, numbers: Sequence[int], trials: int) -> ExperimentData:
+def _experiment(given: Given, trials: int) -> ExperimentData:
     from lanlab.cli.commands.scan import scan_of, with_single_levels
     from lanlab.cli.options.levels import checked
     from lanlab.report.trials.subject import subject
 
-    scan = scan_of("stations", {**given, "stations": numbers}, trials)
+    scan = scan_of("stations", given, trials)
     if scan is not None and set(scan.factors) - {"stations"}:
         scan.announce(trials)
         return scan.experiment()
-    # Check each option on its own, so that a bad one is reported before anything runs.
-    given = with_single_levels("stations", given)
-    for number in numbers:
-        parameters = checked("stations", {**given, "stations": number})
-    del parameters["stations"]
+    several = () if scan is None else scan.factors["stations"]
+    one = {**given, "stations": several[0] if several else given["stations"]}
+    parameters = checked("stations", with_single_levels("stations", one))
+    number = parameters.pop("stations")
     return {
         "id": "stations",
         "title": subject("stations", parameters, ["stations"]),
         "workload": "stations",
         "metrics": ["operations_per_s", "response_mean_ns", "response_p99_ns"],
         "parameters": parameters,
-        "factors": {"stations": list(numbers)},
+        "factors": {"stations": sorted(several) or [number]},
     }
 
 
@@ -204,9 +192,6 @@ def _load_models(*, several: bool) -> None:
         assert statistics
 
 
-_MOST_LEVELS = 100
-
-
 def host_count(testbed: str, client_hosts: int | None) -> int:
     """
     Number of hosts of the testbed. Of real hosts, all that are named.
@@ -226,29 +211,3 @@ def host_count(testbed: str, client_hosts: int | None) -> int:
         return 1 + client_hosts
     listed = listed_hosts(testbed)
     return 2 if listed is None else len(listed)
-
-
-def level_list(text: str) -> tuple[int, ...]:
-    """Parse numbers of stations, as in `1,2,4,8-10`. The result is sorted, without duplicates."""
-    found: set[int] = set()
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        ends = (first, last) if dash else (first, first)
-        if not all(re.fullmatch(r"\s*[0-9]{1,5}\s*", end) for end in ends):
-            raise _no_level(part)
-        low, high = (int(end) for end in ends)
-        if not 1 <= low <= high <= 10_000:
-            raise _no_level(part)
-        if high - low >= _MOST_LEVELS:
-            raise UsageError(f"--stations: found `{part}`; allowed: {_MOST_LEVELS} numbers")
-        found.update(range(low, high + 1))
-    if len(found) > _MOST_LEVELS:
-        raise UsageError(f"--stations: found {len(found)} numbers; allowed: {_MOST_LEVELS}")
-    return tuple(sorted(found))
-
-
-def _no_level(part: str) -> UsageError:
-    return UsageError(
-        f"--stations: found `{part.strip()}`; allowed: numbers from 1 to 10000",
-        hint="write e.g. `1,2,4,8-15`",
-    )

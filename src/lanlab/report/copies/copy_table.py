@@ -89,19 +89,19 @@ _GIGA, _MILLI = 1e9, 1e3
 #: Significance level of the test whether costs are constant.
 _LEVEL = 0.05
 #: Columns for frames and bytes on the medium, and their scale factors.
-WIRE_NAMES = (
+_WIRE_NAMES = (
     "frames per byte (frames/B)",
     "frames per file (frames/file)",
     "wire bytes per byte (B/B)",
     "wire bytes per file (B/file)",
 )
-WIRE_FACTORS = (1e3, 1, 1, 1)
+_WIRE_FACTORS = (1e3, 1, 1, 1)
 _WIRE_HEADS = (
     *("frames per kB", "frames per file"),
     *("bytes on the medium per byte", "bytes on the medium per file"),
 )
 _WIRE_COLUMNS = tuple(
-    Column(name, head, head) for name, head in zip(WIRE_NAMES, _WIRE_HEADS, strict=True)
+    Column(name, head, head) for name, head in zip(_WIRE_NAMES, _WIRE_HEADS, strict=True)
 )
 
 
@@ -111,7 +111,7 @@ def cost_table(data: RunData, experiment: str) -> Table:
     them, also frames and bytes on the wire.
     """
     found = copy_costs(data, experiment)
-    on_wire = wire_costs(data, experiment)
+    on_wire = _wire_costs(data, experiment)
     # The trials of a simulation differ by their seeds alone.
     of = " over seeds" if data.study.is_simulated else ""
     factors = [name for name in (found[0].factors if found else ()) if name != DATASET]
@@ -143,8 +143,8 @@ def _cost_columns(name: str, heading: str, short: str, of: str) -> tuple[Column,
     )
 
 
-def wire_costs(data: RunData, experiment: str) -> dict[str, tuple[Cost | None, ...]]:
-    """Frames and bytes on the medium per byte and per file, in the order of `WIRE_NAMES`, by
+def _wire_costs(data: RunData, experiment: str) -> dict[str, tuple[Cost | None, ...]]:
+    """Frames and bytes on the medium per byte and per file, in the order of `_WIRE_NAMES`, by
     condition; empty if the medium did not count them.
     """
     found: dict[str, tuple[Cost | None, ...]] = {}
@@ -177,7 +177,7 @@ def _cost_row(
         *_cost_cells(one.per_trial, _MILLI, study),
         *(
             EMPTY if cost is None else Cell(cost.value, number(factor * cost.value, 3))
-            for cost, factor in zip(wire, WIRE_FACTORS[: len(wire)], strict=True)
+            for cost, factor in zip(wire, _WIRE_FACTORS[: len(wire)], strict=True)
         ),
         cell(one.residual_ratio, lambda worst: f"{number(100 * worst, 2)} %"),
         Cell(one.p_lack, ""),

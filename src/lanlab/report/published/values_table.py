@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from lanlab.analysis.copies.cost import DATASET, Cost
 from lanlab.analysis.findings.evidence import Cell as Numbers
 from lanlab.analysis.findings.run_evidence import condition_key
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.published.values import amount_of
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.analysis.trials.summary import interval_of_mean
-from lanlab.figures.number_text import number, with_interval
+from lanlab.figures.number_text import with_interval
 from lanlab.figures.published_values import level_title
 from lanlab.figures.wording import quantity
 from lanlab.frozen import dataclass
 from lanlab.plan.conditions import Condition
-from lanlab.report.copies.copy_table import WIRE_FACTORS, WIRE_NAMES, wire_costs
 from lanlab.report.document.table import EMPTY, NO_TABLE, Cell, Column, Table, words
 from lanlab.store import Level
 from lanlab.studies.model import Study
@@ -33,7 +31,6 @@ class _Body:
     name: str
     study: Study
     found: tuple[tuple[Numbers, Condition], ...]
-    wire: Mapping[str, Sequence[Cost | None]]
     copied_bytes: Mapping[str, float]
 
     def at(self, levels: Mapping[str, Level]) -> tuple[Numbers, Condition] | None:
@@ -99,17 +96,12 @@ def printed_means(published: Published, metric: str) -> list[PublishedValue]:
 def _body(data: RunData) -> _Body:
     evidence = data.evidence.on_this_system()
     found = evidence.with_conditions(_METRIC)
-    wire = {
-        f"{name}: {key}": costs
-        for name in dict.fromkeys(condition.experiment for _, condition in found)
-        for key, costs in wire_costs(data, name).items()
-    }
     kind = "simulated" if evidence.is_model else "measured"
     copied = {
         condition_key(condition.experiment, condition.factors): own.sample.mean
         for own, condition in evidence.with_conditions("copied_bytes")
     }
-    return _Body(kind, data.run.id, evidence.study, tuple(found), wire, copied)
+    return _Body(kind, data.run.id, evidence.study, tuple(found), copied)
 
 
 def _columns(name: str, head: str, si_unit: str, unit: str, kind: str) -> tuple[Column, ...]:
@@ -120,16 +112,13 @@ def _columns(name: str, head: str, si_unit: str, unit: str, kind: str) -> tuple[
             for end in ("", f", 95 % low{of}", f", 95 % high{of}")
         ),
         Column("", f"{head} ({unit})", f"{head} ({unit})"),
-        *(Column(f"{name}: {each}") for each in WIRE_NAMES),
-        Column("", f"{head}: frames per kB + per file"),
-        Column("", f"{head}: bytes per byte + per file"),
     )
 
 
 def _cells(body: _Body, value: PublishedValue, printed_bytes: float | None) -> tuple[Cell, ...]:
     own = body.at(value.condition)
     if own is None:
-        return (EMPTY,) * (6 + len(WIRE_NAMES))
+        return (EMPTY,) * 4
     found, condition = own
     assert isinstance(found.sample, Trials)
     shown = quantity(body.study, _METRIC)
@@ -140,16 +129,7 @@ def _cells(body: _Body, value: PublishedValue, printed_bytes: float | None) -> t
     copied = body.copied_bytes.get(condition_key(condition.experiment, condition.factors))
     if copied and printed_bytes and not math.isclose(copied, printed_bytes, rel_tol=0.01):
         text = f"{text}, of {format_size(round(copied))}"
-    rest = {name: level for name, level in condition.factors.items() if name != DATASET}
-    costs = body.wire.get(condition_key(condition.experiment, rest), (None,) * len(WIRE_NAMES))
-    said = [
-        "" if cost is None else number(factor * cost.value, 3)
-        for cost, factor in zip(costs, WIRE_FACTORS, strict=True)
-    ]
-    sums = [f"{a} + {b}" if a else "" for a, b in (said[:2], said[2:])]
     return (
         *(Cell(value, "") for value in (found.sample.mean, low, high)),
         Cell(None, text),
-        *(EMPTY if cost is None else Cell(cost.value, "") for cost in costs),
-        *(Cell(None, both) for both in sums),
     )
