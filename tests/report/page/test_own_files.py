@@ -9,7 +9,7 @@ import pytest
 
 from lanlab.errors import StoreError, UsageError
 from lanlab.report.page import own_files
-from lanlab.report.page.own_files import LIST_NAME, check_folder, write_folder, write_page
+from lanlab.report.page.own_files import LIST_NAME, check_folder, write_file, write_folder
 
 
 def _texts(folder: Path) -> dict[str, str]:
@@ -63,7 +63,7 @@ def test_obstacles_are_named_and_kept(kind: str, tmp_path: Path) -> None:
     for refuse in (
         lambda: check_folder(["page"], out),
         lambda: write_folder({"page": b"p"}, out),
-        lambda: write_page("p", place),
+        lambda: write_file("p", place),
     ):
         with pytest.raises(UsageError, match="page"):
             refuse()
@@ -219,16 +219,16 @@ def test_a_new_folder_is_removed_if_writing_fails(
     with pytest.raises(StoreError, match="No space left"):
         write_folder({"a": b"1"}, tmp_path / "out")
     with pytest.raises(StoreError, match="No space left"):
-        write_page("p", tmp_path / "page")
+        write_file("p", tmp_path / "page")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_page_is_replaced_until_it_is_changed(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    write_page("<p>one</p>\n", page)
-    write_page("<p>two</p>\n", page)
-    assert page.read_text().startswith("<p>two</p>\n<!-- lanlab sha256:")
+    write_file("<p>one</p>\n", page)
+    write_file("<p>two</p>\n", page)
+    assert page.read_text() == "<p>two</p>\n"
     page.write_text(page.read_text().replace("two", "my own words"))
-    with pytest.raises(UsageError, match="was changed since lanlab wrote it; it was not replaced"):
-        write_page("<p>three</p>\n", page)
+    with pytest.raises(UsageError, match="did not write it as it is now; it was not replaced"):
+        write_file("<p>three</p>\n", page)
     assert "my own words" in page.read_text()

@@ -234,9 +234,9 @@ def _answer(
     found: RunComparison | PublishedComparison, as_json: bool, as_csv: bool, report: Path | None
 ) -> None:
     if report is not None:
-        from lanlab.report.page.own_files import write_page
+        from lanlab.report.page.own_files import write_file
 
-        write_page(found.page(), report)
+        write_file(found.page(), report)
     if as_csv:
         # On standard output lines end as usual, not with CSV's carriage return.
         typer.echo("\n".join(map(printable, found.csv().to_csv().split("\r\n"))), nl=False)

@@ -112,7 +112,7 @@ def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> No
         StoreError: A file cannot be written.
     """
     from lanlab.report.exports.bibtex import REFERENCES, bibtex
-    from lanlab.report.page.own_files import write_folder, write_page
+    from lanlab.report.page.own_files import write_file, write_folder
     from lanlab.report.published.published_chapter import figure_files, study_page
 
     if not loaded.published.value:
@@ -125,5 +125,5 @@ def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> No
         write_folder({**files, REFERENCES: bibtex([loaded.study]).encode()}, figures)
         say(f"wrote {len({Path(name).stem for name in files})} figures to {figures}")
     if report is not None:
-        write_page(study_page(loaded), report)
+        write_file(study_page(loaded), report)
         say(f"wrote {report}")

@@ -1,9 +1,8 @@
 """Writes files where a user may have other files, and replaces only unchanged files of lanlab's.
 
 In a folder, `lanlab-files.sha256` lists the files that lanlab wrote (`sha256sum --check` reads it).
-A single page ends with a digest of the text before it. Any other single file is listed in
-`.lanlab-exports.sha256` next to it. If another file is in the way, an error names it before
-anything is written.
+A single file is listed in `.lanlab-exports.sha256` next to it. If another file is in the way, an
+error names it before anything is written.
 """
 
 from __future__ import annotations
@@ -28,8 +27,6 @@ _LIST_HEAD = (
     "# Files that lanlab wrote here. It replaces these while they are unchanged, and no others."
 )
 _LISTED = re.compile(r"([0-9a-f]{64})  (.+)")
-_PAGE_MARK = re.compile(rb"<!-- lanlab sha256:([0-9a-f]{64}) -->\n\Z")
-_MARK_BYTES = 100
 _MOST_BYTES = 2**28
 _MOST_NAMED = 5
 #: Digest of an empty file, which reserves a name before the content is moved there.
@@ -86,28 +83,6 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
         raise _unwritten(folder, error) from error
 
 
-def write_page(text: str, path: Path) -> None:
-    """
-    Write a page atomically. An earlier page of lanlab's is replaced.
-
-    Raises:
-        UsageError: Another file is in the way; it was not changed.
-        StoreError: The page cannot be written. The earlier file is still there.
-    """
-    with _reading(path):
-        if os.path.lexists(path) and (why := _why_no_page_of_ours(path)):
-            raise _in_place(path, why)
-    content = text.encode()
-    content += f"<!-- lanlab sha256:{_digest(content)} -->\n".encode()
-    try:
-        make_folders(path.parent)
-        with TemporaryFolder(_PREFIX, path.parent) as made:
-            new = _written(content, made / "page")
-            _put(new, path.parent, path.name, lambda _: not _why_no_page_of_ours(path))
-    except OSError as error:
-        raise _unwritten(path, error) from error
-
-
 def check_file(path: Path) -> None:
     """
     Refuse to replace a file that lanlab did not write, or that was changed since.
@@ -128,12 +103,8 @@ def check_file(path: Path) -> None:
             return
         else:
             why = "lanlab did not write it as it is now"
-    raise _in_place(path, why)
-
-
-def _in_place(path: Path, why: str) -> UsageError:
     said = f"{path} already exists, and {why}; it was not replaced"
-    return UsageError(said, hint="name another file, or move it away")
+    raise UsageError(said, hint="name another file, or move it away")
 
 
 def write_file(text: str, path: Path) -> None:
@@ -290,17 +261,6 @@ def _is_own(folder: Path, name: str, listed: _Listed) -> bool:
 
 def _is_own_content(content: bytes | None, digests: frozenset[str]) -> bool:
     return content is not None and _digest(content) in digests
-
-
-def _why_no_page_of_ours(path: Path) -> str:
-    if not _is(path, stat.S_ISREG):
-        return "is not a regular file"
-    content = path.read_bytes() if path.stat().st_size <= _MOST_BYTES else b""
-    mark = _PAGE_MARK.search(content, max(0, len(content) - _MARK_BYTES))
-    if mark is None:
-        return "lanlab did not write it"
-    is_own = _digest(content[: mark.start()]) == mark[1].decode()
-    return "" if is_own else "was changed since lanlab wrote it"
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:
