@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import COUNTED, ECHO, STREAM, Lanlab, lanlab_process
+from export_judges import read_openmetrics
 
 from lanlab.cli.commands.scan import scan_of
 from lanlab.workloads import workload
@@ -116,7 +117,7 @@ def test_a_command_that_hangs_is_ended(lanlab: Lanlab) -> None:
 
 
 def test_results_are_exported(lanlab: Lanlab, folder: Path) -> None:
-    names = ("markdown", "csv", "json")
+    names = ("markdown", "csv", "json", "openmetrics")
     exports = [word for name in names for word in (f"--export-{name}", f"out.{name}")]
     args = ("--rate", "1M", "--size", "64,128", "--trials", "2")
     said = lanlab(*STREAM, *args, *exports)
@@ -131,6 +132,15 @@ def test_results_are_exported(lanlab: Lanlab, folder: Path) -> None:
         if row["metric"] == "goodput_bps" and row["message_size_bytes (factor)"] == "64"
     )
     assert mean == pytest.approx(sum(of_64) / 2)
+    samples = read_openmetrics((folder / "out.openmetrics").read_text())
+    found = [
+        value
+        for (name, labels), value in samples.items()
+        if name == "lanlab_goodput_bits_per_second"
+        and {("statistic", "mean"), ("message_size_bytes", "64")} <= labels
+    ]
+    assert found == [mean]
+    assert any(name == "lanlab_delay_variation_mean_seconds" for name, _ in samples)
     assert "| 64 B | 2 | " in (folder / "out.markdown").read_text()
 
 

@@ -1,19 +1,37 @@
 """
-Judges of the files that lanlab exports, none of them ours: the CSV readers of Python (strict) and
-of Apache Arrow, a JSON Schema, a Markdown parser.
+Judges of the files that lanlab exports, none of them ours: the OpenMetrics parser of Prometheus,
+the CSV readers of Python (strict) and of Apache Arrow, a JSON Schema, a Markdown parser.
 """
 
 import csv
 import io
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pyarrow.csv
 from markdown_it import MarkdownIt
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 _SCHEMA = json.loads(Path(__file__).with_name("run_schema.json").read_text(encoding="utf-8"))
+
+#: Of OpenMetrics: value by name and labels.
+Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+def read_openmetrics(text: str) -> Samples:
+    """Every sample by name and labels; a text that a collector would refuse raises ValueError."""
+    samples: Samples = {}
+    for family in text_string_to_metric_families(text):
+        assert family.type == "gauge" and family.documentation, family.name
+        for sample in family.samples:
+            key = (sample.name, frozenset(sample.labels.items()))
+            assert key not in samples, f"{key} stands twice"
+            assert math.isfinite(sample.value), f"{key}: {sample.value}"
+            samples[key] = sample.value
+    return samples
 
 
 def read_csv(octets: bytes) -> list[dict[str, str]]:

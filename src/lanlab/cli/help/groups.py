@@ -86,7 +86,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "trials": ("trials", "driver", "seed", "setup", "prepare", "cleanup", "command_timeout"),
     "output": (
         *("as_json", "verbose", "quiet", "store", "pcap", "interval", "live"),
-        *("export_markdown", "export_csv", "export_json", "export_intervals"),
+        *("export_markdown", "export_csv", "export_json", "export_openmetrics", "export_intervals"),
         "help",
     ),
 }

@@ -67,6 +67,7 @@ _FORMATS = {
     "markdown": "Markdown with the answer and tables of the means",
     "csv": "a CSV table of every metric at every condition",
     "json": "a JSON object with every trial",
+    "openmetrics": "OpenMetrics text for a collector such as Prometheus",
     "intervals": "a CSV table of the stored intervals of every trial",
 }
 _EXPORTS: Mapping[str, object] = {
@@ -154,6 +155,7 @@ def _content(
 def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Store) -> str:
     from lanlab.analysis.trials.run_data import RunData
     from lanlab.report.exports.condition_values import value_table
+    from lanlab.report.exports.openmetrics import openmetrics_text
     from lanlab.report.runs.run_answer import markdown
 
     data = RunData(run, trials)
@@ -161,6 +163,8 @@ def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Stor
         return markdown(data)
     if name == "csv":
         return value_table(data).to_csv()
+    if name == "openmetrics":
+        return openmetrics_text(data)
     if name == "intervals":
         from lanlab.report.exports.condition_values import interval_table
 
