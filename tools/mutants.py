@@ -76,6 +76,7 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
         ],
         [
             "tests/workloads/test_stream_*s.py",
+            "tests/workloads/test_arrivals.py",
             "tests/analysis/test_loss_places.py",
             "tests/analysis/test_modes.py",
         ],
@@ -329,6 +330,8 @@ def _pytest(arguments: list[str], plugin: object) -> int:
 
     sys.path.insert(0, str(TREE / "src"))
     alone = ["-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(TREE)]
+    # Examples in docstrings are tests of the sources.
+    alone.append("--doctest-modules")
     return int(pytest.main([*alone, *arguments], plugins=[plugin, Found()]))
 
 
