@@ -80,6 +80,14 @@ def test_a_stream_that_sent_nothing_in_its_time_fails(late: int, arrived: dict[s
     assert caught.value.hint == "measure longer with `--time`"
 
 
+def test_a_tcp_stream_that_arrived_outside_of_its_time_has_no_rate() -> None:
+    parameters = StreamParameters(message_size_bytes=1400, time_s=1, transport="tcp")
+    outcome = exchange_of(stream_sent(), stream_received(**{**NOTHING, "total_bytes": 1400}))
+    with pytest.raises(EngineError, match=r"measured 1\.0 s; 1400 B did before or after") as caught:
+        Stream().summarise(parameters, outcome, QUIET)
+    assert caught.value.hint == "an end is slow or pauses: measure longer with `--time`"
+
+
 def test_a_stream_with_any_received_message_is_a_result() -> None:
     received = stream_received(**{**NOTHING, "total_messages": 1, "total_bytes": 1400})
     check_stream(1400, "udp", exchange_of(stream_sent(), received), QUIET)

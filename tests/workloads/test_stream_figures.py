@@ -140,6 +140,8 @@ def test_shares_and_rates_need_at_least_one_message_and_nanosecond() -> None:
     idle = metrics(stream_sent(offered_messages=0, sent_messages=0), transport="tcp")
     assert idle["offered_bps"] == 0
     assert "goodput_ratio" not in idle
+    # An engine may say so.
+    assert "received_ratio" not in metrics(stream_sent(offered_messages=0, sent_messages=1))
 
 
 def test_gaps_need_two_messages_and_percentiles_need_more() -> None:
