@@ -28,7 +28,6 @@ from lanlab.report.findings.finding_text import (
 from lanlab.store import TrialRecord
 from lanlab.studies.findings import Finding
 from lanlab.studies.load import load_study
-from lanlab.studies.machines import Simulation
 from lanlab.studies.model import Study
 
 #: Seconds a byte, a file and a trial of each service: cheap by the one, dear by the other.
@@ -333,39 +332,6 @@ def test_blocks_with_two_trials_of_a_condition_are_not_paired(tiny: PlannedRun) 
         assert merged.blocks == (() if len(merged.values) > 1 else (0,))
         several += len(merged.values) > 1
     assert several
-
-
-def test_only_fitted_conditions_used_by_a_judgement_are_counted(
-    evidence: RunEvidence, tiny: PlannedRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cells = evidence.cells("goodput_bps")
-    ours = [cell.name for cell in cells if cell.levels["message_size_bytes"] == 500]
-    others = [cell.name for cell in cells if cell.name not in ours]
-    fitted = {ours[0], others[0]}
-    modelled = {
-        "simulation": Simulation(),
-        "experiment": tuple(
-            one.model_copy(update={"on": ("simulated",)}) for one in evidence.study.experiment
-        ),
-    }
-    simulated = replace(evidence, study=evidence.study.model_copy(update=modelled))
-    data = RunData(tiny.run, tiny.trials, simulated.study)
-    data.evidence = simulated
-    monkeypatch.setattr(
-        "lanlab.analysis.simulation.run.fitted_conditions", lambda seen, numbers: {"v": fitted}
-    )
-    asked = [
-        finding("value", at={"message_size_bytes": 500}, min=1.0),
-        finding("value", at={"message_size_bytes": 7}, min=1.0),
-    ]
-    found = judge_run(asked, data)
-    assert found.is_simulated
-    assert [one.fitted for one in found.judgements] == [(1, len(ours)), None]
-    assert len(ours) > 1
-    real = replace(evidence, study=evidence.study.model_copy(update={"simulation": None}))
-    measured = judge_run(asked, RunData(tiny.run, tiny.trials, real.study))
-    assert not measured.is_simulated
-    assert [one.fitted for one in measured.judgements] == [None, None]
 
 
 def test_a_simulated_judgement_counts_fitted_conditions() -> None:

@@ -89,15 +89,6 @@ def test_foreign_origins_get_nothing_even_with_the_token(
     assert asked(server, f"/{server.token}/")[0] == 200
 
 
-@pytest.mark.parametrize("path", ["events", f"run/{_SEARCH}/events"])
-def test_events_need_the_token(server: WebServer, path: str) -> None:
-    status, _, text = asked(server, f"/{'x' * len(server.token)}/{path}")
-
-    assert status == 403
-    assert "no token in it, or a wrong one" in text
-    assert server.watch.pages == ()
-
-
 def test_request_bodies_are_refused_unread(server: WebServer) -> None:
     status, fields, text = asked(server, f"/{server.token}/", method="POST", body=b"x=1")
     assert status == 405
