@@ -3,10 +3,8 @@
 import pytest
 from station_runs import StationRun, service_ns, station_run
 
-from lanlab.analysis.stations.levels import StationCurve, StationLevel
 from lanlab.analysis.trials.run_data import RunData
-from lanlab.figures.against_stations import NamedCurve, bounding_lines
-from lanlab.figures.chart import Chart, Point, Series
+from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
 from lanlab.studies.model import Figure
@@ -40,7 +38,7 @@ def test_every_figure_of_the_study_draws_something_and_can_be_rendered(
         assert chart.description().startswith(chart.title)
 
 
-def test_response_times_lie_above_asymptotes_and_near_the_queue_model(
+def test_response_times_rise_with_the_stations(
     charts: dict[tuple[str, str], Chart],
 ) -> None:
     chart = of(charts, "response_against_stations", "30 kbyte")
@@ -48,14 +46,6 @@ def test_response_times_lie_above_asymptotes_and_near_the_queue_model(
     assert [one.name for one in chart.series] == ["read", "write"]
     assert " SMB throughout." in chart.caption
     assert [point.x for point in chart.series[0].points] == [1, 2, 4, 8, 15]
-    assert [limit.kind for limit in chart.limits] == ["physical", "guide"] * 2
-    lines = {(limit.series, limit.name.split(",")[0]): limit for limit in chart.limits}
-    for index, one in enumerate(chart.series):
-        low = dict(lines[index, "asymptotes"].points)
-        queue = dict(lines[index, "queue"].points)
-        for point in one.points:
-            assert point.y > 0.9 * low[point.x]
-            assert queue[point.x] == pytest.approx(point.y, rel=0.15)
     # With 15 stations the wait is 15 times the server's.
     assert chart.series[1].points[-1].y == pytest.approx(
         15 * service_ns("write", 30_000) / 1e6, rel=0.1
@@ -70,20 +60,6 @@ def test_throughput_approaches_the_server_capacity(
     (series,) = chart.series
     most = 8 * 30_000 / service_ns("write", 30_000) * 1e3
     assert series.points[-1].y == pytest.approx(most, rel=0.1)
-    asymptote = next(limit for limit in chart.limits if limit.name == "asymptotes")
-    assert asymptote.points[-1][1] == pytest.approx(most, rel=0.1)
-    # It rises from one station's on a straight line.
-    assert asymptote.points[0][1] == pytest.approx(series.points[0].y, rel=0.15)
-
-
-@pytest.mark.parametrize(("rates", "fits"), [((300, 560, 560), True), ((300, 380, 200), False)])
-def test_throughput_that_falls_has_no_queue(rates: tuple[float, ...], fits: bool) -> None:
-    counts = (1, 4, 15)
-    pairs = [*zip(counts, rates, strict=True)]
-    levels = tuple(StationLevel(n, (rate,), (n / rate,)) for n, rate in pairs)
-    series = Series("a", tuple(Point(n, rate) for n, rate in pairs))
-    found = bounding_lines([series], [NamedCurve("a", StationCurve(levels))], lambda *_: 1.0)
-    assert bool(found) == fits
 
 
 def test_delay_by_throughput_labels_the_station_counts(
@@ -193,24 +169,6 @@ def test_the_warm_up_cut_is_drawn_at_its_recorded_time(
     assert other.y.label == "mean response time (ms)"
 
 
-def test_many_curves_have_no_bounds_drawn_over_them(made: StationRun) -> None:
-    figure = Figure(figure="response_against_stations", title="t", experiments=("read-write",))
-    chart = drawn(made, figure)
-    assert len(chart.series) == 6 and chart.limits == ()
-
-
-def test_a_percentile_has_no_model(made: StationRun) -> None:
-    figure = Figure(
-        figure="response_against_stations",
-        title="t",
-        experiments=("read-write",),
-        metric="response_p99_ns",
-        at={"message_size_bytes": "750B", "operation": "read"},
-    )
-    chart = drawn(made, figure)
-    assert len(chart.series) == 1 and chart.limits == ()
-
-
 @pytest.mark.parametrize(("limit", "is_drawn"), [(0.01, True), (100.0, False)])
 def test_a_distant_limit_does_not_flatten_the_chart(
     limit: float, is_drawn: bool, made: StationRun
@@ -225,21 +183,6 @@ def test_a_distant_limit_does_not_flatten_the_chart(
     chart = drawn(made, figure)
     assert any(one.name.startswith("limit of") for one in chart.limits) == is_drawn
     assert ("The limit of 100 s lies far above what is drawn" in chart.caption) != is_drawn
-
-
-def test_operations_per_second_have_bounds(made: StationRun) -> None:
-    figure = Figure(
-        figure="throughput_against_stations",
-        title="t",
-        experiments=("read-write",),
-        metric="operations_per_s",
-        at={"message_size_bytes": 750, "operation": "read"},
-    )
-    chart = drawn(made, figure)
-    (series,) = chart.series
-    queue = dict(next(limit for limit in chart.limits if limit.name == "queue").points)
-    for point in series.points:
-        assert queue[point.x] == pytest.approx(point.y, rel=0.15)
 
 
 NAMES = [

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
@@ -21,30 +20,23 @@ from lanlab.units import format_time
 if TYPE_CHECKING:
     from lanlab.analysis.stations.answer import StationsWithin
     from lanlab.analysis.stations.levels import StationCurve
-    from lanlab.analysis.stations.models import ServerModel
-
-    #: Returns the y value of a model's line at a number of stations or, if the last argument is
-    #: true, of the model's asymptotes.
-    HeightOfModel = Callable[[StationCurve, ServerModel, int, bool], float]
 
 _RESPONSE = "response_mean_ns"
-_OPERATIONS = "operations_per_s"
 _GOODPUT = "goodput_bps"
 
 
 def response_against_stations(data: FigureData) -> Chart:
     """The figure's `metric` (by default the mean response time) against the number of stations, a
-    line for each level of the other factors. Up to four lines of means have their bounds.
+    line for each level of the other factors.
     """
-    chart = _along(data, data.figure.metric or _RESPONSE, "means")
-    return with_answer(data, chart)
+    return with_answer(data, _along(data, data.figure.metric or _RESPONSE))
 
 
 def throughput_against_stations(data: FigureData) -> Chart:
     """The figure's `metric` (by default goodput; or operations per second) against the number of
-    stations, a line for each level of the other factors. Up to four lines have their bounds.
+    stations, a line for each level of the other factors.
     """
-    chart = _along(data, data.figure.metric or _GOODPUT, "response times")
+    chart = _along(data, data.figure.metric or _GOODPUT)
     asked = response_figure(data.study, data.figure)
     if asked is None:
         return chart
@@ -73,32 +65,9 @@ def delay_throughput(data: FigureData) -> Chart:
     return data.chart(_GOODPUT, _RESPONSE, series, said, drawn=drawn)
 
 
-def _along(data: FigureData, metric: str, fitted_to: str) -> Chart:
-    shown = quantity(data.study, metric)
-
-    def value(curve: StationCurve, model: ServerModel, stations: int, asymptote: bool) -> float:
-        response_s = (
-            max(model.alone_s, stations * model.bottleneck_s - model.think_s)
-            if asymptote
-            else float(model.response_s([stations])[0])
-        )
-        if metric == _RESPONSE:
-            return shown.shown(1e9 * response_s)
-        rate = stations / (response_s + model.think_s)
-        if metric == _OPERATIONS:
-            return shown.shown(rate)
-        assert curve.message_size_bytes is not None
-        return shown.shown(8 * curve.message_size_bytes * rate)
-
-    curves = [
-        each
-        for each in (named_curves(data) if metric in (_RESPONSE, _OPERATIONS, _GOODPUT) else ())
-        if metric != _GOODPUT or each.curve.message_size_bytes is not None
-    ]
+def _along(data: FigureData, metric: str) -> Chart:
     series = series_along(data, metric)
-    lines = bounding_lines(series, curves, value)
-    said = f"Thin lines: a queue fitted to the {fitted_to}, and its asymptotes."
-    return data.chart(stations_axis(series), metric, series, said if lines else "", limits=lines)
+    return data.chart(stations_axis(series), metric, series, "")
 
 
 #: A limit above this multiple of the maximum would compress everything else, so it is not drawn.
@@ -218,12 +187,7 @@ def _printed_greatest(
 
 
 STATIONS = "stations"
-#: Maximum number of curves with bounds; bounds of more would hide the curves.
-_MOST_BOUNDED = 4
-#: A queue that misses a mean by more is not drawn.
-_MISFIT_LOG = math.log(1.15)
 _WIDE = 30
-_PLACES = 60
 
 
 @dataclass(frozen=True)
@@ -262,42 +226,3 @@ def stations_of(summary: Summary) -> float | None:
 def stations_axis(series: Sequence[Series]) -> Axis:
     xs = [point.x for one in series for point in one.points]
     return Axis("stations", "", logarithmic=bool(xs) and max(xs) >= _WIDE * min(xs))
-
-
-def bounding_lines(
-    series: Sequence[Series], curves: Sequence[NamedCurve], value: HeightOfModel
-) -> tuple[Limit, ...]:
-    """For each series, the asymptotes and the queue that fits it best; empty if there are many
-    series, too few levels for a fit, or none that fits.
-    """
-    from lanlab.analysis.stations.models import fit_model
-
-    if len(series) > _MOST_BOUNDED:
-        return ()
-    by_name = {each.name: each.curve for each in curves}
-    lines = []
-    for index, one in enumerate(series):
-        curve = by_name.get(one.name)
-        if curve is None or len(curve.levels) < 3:
-            continue
-        model = fit_model(curve)
-        fitted = zip(curve.levels, model.response_s(curve.stations), strict=True)
-        if any(abs(math.log(level.response / own)) > _MISFIT_LOG for level, own in fitted):
-            # Throughput that falls again is not that of a queue.
-            continue
-        places = _places(max(curve.stations))
-        for words, is_asymptote in (("asymptotes", True), ("queue", False)):
-            points = tuple(
-                (float(number), value(curve, model, number, is_asymptote)) for number in places
-            )
-            # The asymptotes bound any queue at the same server.
-            kind: Literal["physical", "guide"] = "physical" if is_asymptote else "guide"
-            lines.append(Limit(words, points, series=index, kind=kind))
-    return tuple(lines)
-
-
-def _places(most: int) -> list[int]:
-    if most <= _PLACES:
-        return list(range(1, most + 1))
-    ratio = most ** (1 / (_PLACES - 1))
-    return sorted({round(ratio**place) for place in range(_PLACES)})

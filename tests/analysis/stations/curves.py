@@ -16,7 +16,6 @@ def exact_curve(
     throughput: Callable[[int], float],
     numbers: Sequence[int] = NUMBERS,
     *,
-    think_s: float = 0.0,
     noise: float = 0.0,
     trials: int = 3,
     seed: int = 1,
@@ -26,9 +25,9 @@ def exact_curve(
     levels = []
     for number in numbers:
         rates = [throughput(number) * float(np.exp(noise * rng.normal())) for _ in range(trials)]
-        responses = [number / rate - think_s for rate in rates]
+        responses = [number / rate for rate in rates]
         levels.append(StationLevel(number, tuple(rates), tuple(responses)))
-    return StationCurve(tuple(levels), think_s)
+    return StationCurve(tuple(levels))
 
 
 def measured_curve(
@@ -65,4 +64,4 @@ def measured_curve(
                 tuple(float(one["response_mean_ns"]) / 1e9 for one in sums),
             )
         )
-    return StationCurve(tuple(levels), think_ns / 1e9)
+    return StationCurve(tuple(levels))

@@ -41,8 +41,6 @@ class StationLevel:
 @dataclass(frozen=True)
 class StationCurve:
     levels: tuple[StationLevel, ...]
-    #: Mean pause of a station between operations, seconds.
-    think_s: float = 0.0
     #: Bytes per message; `None` if they varied.
     message_size_bytes: int | None = None
     factors: Mapping[str, Level] = field(default_factory=dict)
@@ -82,8 +80,7 @@ def curves_of(
     Args:
         trials: Trials of one run; those that do not count are ignored.
         experiments: Ids of experiments of workload `stations`.
-        response: The metric of the response time. The laws of queues apply to the mean. For another
-            metric, such as `response_p99_ns`, only measured values are reported.
+        response: The metric of the response time.
     """
     groups: dict[str, list[TrialRecord]] = {}
     for trial in counting(trials):
@@ -111,7 +108,6 @@ def _curve(trials: Sequence[TrialRecord], response: str) -> StationCurve:
             )
             for number, own in sorted(by_number.items())
         ),
-        think_s=float(trials[0].parameters.get("think_time_s", 0.0)),
         message_size_bytes=size if isinstance(size, int) else None,
         factors=_others(trials[0]),
         experiment=trials[0].experiment,

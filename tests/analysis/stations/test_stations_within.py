@@ -1,4 +1,4 @@
-"""What is told from curves of known queues: demands, fits, and stations within a limit."""
+"""How many stations a limit allows, from curves of known queues."""
 
 import math
 
@@ -8,7 +8,6 @@ from curves import exact_curve, measured_curve
 
 from lanlab.analysis.stations.answer import stations_within
 from lanlab.analysis.stations.levels import StationCurve, StationLevel
-from lanlab.analysis.stations.models import fit_model
 from lanlab.analysis.statistics.intervals import mean_interval
 from lanlab.errors import UnfitValues, UsageError
 
@@ -32,27 +31,7 @@ def corner_rate(stations: int) -> float:
     return min(stations / (SERVICE_S + LATENCY_S), 1 / SERVICE_S)
 
 
-def test_a_queue_is_recovered_from_its_curve() -> None:
-    for servers in (1, 4):
-        curve = exact_curve(lambda n, m=servers: queue_rate(n, servers=m))  # type: ignore[misc]
-        seen = fit_model(curve)
-        assert seen.servers == servers
-        assert seen.alone_s == pytest.approx(SERVICE_S + LATENCY_S, rel=1e-3)
-        assert seen.bottleneck_s == pytest.approx(SERVICE_S / servers, rel=1e-3)
-        assert seen.knee_stations == pytest.approx(4 * servers, rel=1e-3)
-        assert seen.response_s(curve.stations) == pytest.approx(curve.responses(), rel=1e-4)
-        rate = queue_rate(60, servers=servers)
-        assert seen.response_s([60])[0] == pytest.approx(60 / rate, rel=1e-4)
-
-
-def test_response_time_excludes_think_time() -> None:
-    curve = exact_curve(lambda n: queue_rate(n, apart_s=0.046), think_s=0.040)
-    seen = fit_model(curve)
-    assert seen.alone_s == pytest.approx(SERVICE_S + 0.006, rel=0.01)
-    assert seen.bottleneck_s == pytest.approx(SERVICE_S, rel=0.01)
-
-
-def test_mean_value_analysis_agrees_with_a_simulated_queue() -> None:
+def test_readings_of_a_simulated_queue_agree_with_its_law() -> None:
     curve = measured_curve(
         (1, 2, 4, 8, 15), service_ns=2e6, think_ns=10e6, operations=6_000, trials=5, seed=3
     )
