@@ -74,25 +74,10 @@ def test_labels_are_removed(lanlab: Lanlab) -> None:
     assert (said.code, "has no tag `old`" in said.err) == (2, True)
 
 
-def test_a_name_is_given_once(lanlab: Lanlab) -> None:
-    one, two = store_runs()
-    assert lanlab("runs", "--rename", one, "mine").code == 0
-    assert lanlab("runs", "--rename", one, "mine").code == 0
-    said = lanlab("runs", "--rename", two, "mine")
-    assert (said.code, said.err.startswith(f"error: run {one} has the name `mine`")) == (2, True)
-    assert lanlab("runs", "--tag", one, "a b").code == 2
-    assert lanlab("runs", "--tag", one, "a", "--note", one, "b").code == 2
-
-
-def test_a_tag_is_added_once(lanlab: Lanlab) -> None:
-    one, _ = store_runs()
-    for _ in range(2):
-        assert lanlab("runs", "--tag", one, "lab").out == f"{one}: tags lab\n"
-
-
 def test_tagged_chooses_no_runs_to_change(lanlab: Lanlab) -> None:
     one, _ = store_runs()
     lanlab("runs", "--tag", one, "old")
     said = lanlab("runs", "--tagged", "old", "--note", "last", "x")
     assert (said.code, "--tagged and --note cannot be used together" in said.err) == (2, True)
     assert len(lanlab("runs", "--json").json()["runs"]) == 2
+    assert lanlab("runs", "--tag", one, "a", "--note", one, "b").code == 2

@@ -1,7 +1,6 @@
 """The limits of what a store keeps, and of where it may lie, one step to either side."""
 
 import io
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +10,17 @@ from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError
 from lanlab.linux import file_system_in
-from lanlab.store import Series, open_store, parquet
+from lanlab.store import Series, parquet
 from lanlab.store.encoding import from_json
 from lanlab.store.place import results_folder
 from lanlab.store.readiness import readiness
 from lanlab.store.rows import (
     RUN_COLUMNS,
-    TRIAL_COLUMNS,
     check_trial,
-    insert,
-    select,
     to_row,
     to_run,
-    to_trial,
 )
 from lanlab.store.shape import reading_records, run_record, trial_record
-from lanlab.store.sqlite import SqliteStore
 
 
 @pytest.mark.parametrize("seed", [2**63 - 1, -(2**63), 0])
@@ -48,15 +42,6 @@ def test_the_first_trial_and_block_are_number_0() -> None:
     for wrong in (a_trial(-1), a_trial(0, block=-1)):
         with pytest.raises(StoreError, match="allowed: 0 and above"):
             check_trial(wrong)
-
-
-def test_rows_round_trip_and_none_stays_none() -> None:
-    for trial in (a_trial(3, error=None), a_trial(3, status="failed", error={"code": "x"})):
-        row = to_row(trial)
-        assert (row["error"] is None) == (trial.error is None)
-        assert to_trial([row[name] for name in TRIAL_COLUMNS]) == trial
-    assert insert("t", ("a", "b")) == "INSERT INTO t (a, b) VALUES (:a, :b)"
-    assert select("t", ("a", "b")) == "SELECT a, b FROM t"
 
 
 MOUNTS = "\n".join(
@@ -147,19 +132,6 @@ def test_malformed_records_are_refused() -> None:
         raise StoreError("own")
 
 
-def test_connections_limit_values_and_distrust_schemas(tmp_path: Path) -> None:
-    path = tmp_path / "store.sqlite"
-    with open_store(str(path)) as store:
-        store.start_run(a_run()).release()
-    database = SqliteStore(path)
-    connection = database._connect("mode=ro")
-    assert connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == 64 * 1024 * 1024
-    settings = ("trusted_schema", "cell_size_check", "mmap_size")
-    found = [connection.execute(f"PRAGMA {name}").fetchone() for name in settings]
-    assert found == [(0,), (1,), (0,)]
-    connection.close()
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -203,18 +175,3 @@ def test_a_full_temporary_directory_is_reported_with_a_hint(
     ):
         pass
     assert "TMPDIR" in str(refused.value.hint)
-
-
-def test_a_store_is_made_where_the_file_system_has_no_hard_links(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(*_: object, **__: object) -> None:
-        raise OSError(1, "Operation not permitted")
-
-    monkeypatch.setattr("os.link", refused)
-    path = tmp_path / "store.sqlite"
-    with open_store(str(path)) as store:
-        store.start_run(a_run()).release()
-    with open_store(str(path)) as store:
-        assert store.run("last").id == a_run().id
-    assert {one.name for one in tmp_path.iterdir() if not one.name.endswith(".lock")} == {path.name}
