@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # dav-server (Rust): does PROPFIND without `Depth` describe the resource that it names?
 #
-# Expected: as with `Depth: infinity`, so the resource is in the answer (RFC 4918, section 9.1: "If
-# no Depth header is included the request MUST act as if a 'Depth: infinity' header was included").
+# Expected: as with `Depth: infinity`, so the resource is in the answer (RFC 4918, section 9.1: "Servers
+# SHOULD treat a request without a Depth header as if a 'Depth: infinity' header was included").
 # Found: the resource is left out; of a file nothing is left, in an answer of 207. Clients that look
 # at a single file so (webdav4 for Python) take it for missing.
 # Exits 1 if that has changed. Needs cargo; builds for a few minutes.

@@ -2,8 +2,9 @@
 # willscott/go-nfs (`rclone serve nfs` and others): what is left of a file if a second client opens it to append, and
 # sends CREATE since it does not know yet that the first one made it?
 #
-# Expected: all of it. CREATE with UNCHECKED opens a file that exists (RFC 1813, section 3.3.8), and truncates it only
-# if the request sets its size to 0 (so in words for version 4: RFC 8881, section 18.16.3).
+# Expected: all of it. UNCHECKED means "without checking for the existence of a duplicate file" (RFC 1813, section
+# 3.3.8). Version 4 adds that the attributes of a file that exists "are not used, except that when" a size of zero is
+# set, "the existing file is truncated" (RFC 8881, section 18.16.3). The request sets no size.
 # Found: nothing, with status 0 (success). go-nfs creates the file anew, whatever the request sets. So if two hosts
 # start one log at the same time, the second erases the lines of the first. It refuses GUARDED, as it should.
 # Exits 1 if that has changed. Needs go, python3.

@@ -2,8 +2,8 @@
 # golang.org/x/net/webdav (`rclone serve webdav` and others): what is left of a file whose upload is resumed?
 #
 # Expected: the whole file; or an error, since "an origin server SHOULD respond with a 400 (Bad Request) status
-# code if it receives Content-Range on a PUT request for a target resource that does not support partial PUT
-# requests" (RFC 9110, section 14.5). WsgiDAV refuses so.
+# code if it receives Content-Range on a PUT for a target resource that does not support partial PUT requests"
+# (RFC 9110, section 14.5). WsgiDAV refuses so.
 # Found: the rest alone, answered with 201. The header is not looked at, so what curl sends to go on after
 # 3000 octets becomes all there is: the 3000 that had arrived are gone, and curl reports success.
 # Exits 1 if that has changed. Needs go, python3 with venv, curl.

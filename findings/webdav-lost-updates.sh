@@ -2,8 +2,9 @@
 # nginx, golang.org/x/net/webdav: what becomes of a file that another client has changed or made since, if an upload
 # must replace only the version that was read (`If-Match`) or no file at all (`If-None-Match: *`)?
 #
-# Expected: it stays, and the upload is refused with 412: "an origin server MUST NOT perform the requested method if the
-# condition evaluates to false" (RFC 9110, sections 13.1.1 and 13.1.2). Editors and sync clients rely on that.
+# Expected: it stays, and the upload is refused with 412. For either header an origin server "MUST evaluate" the
+# condition, and "MUST NOT perform the requested method if the condition evaluates to false" (RFC 9110, sections 13.1.1
+# and 13.1.2). Editors and sync clients rely on that.
 # Found: it is replaced, with status 204 or 201 (success). Both servers send an ETag and check both headers for GET, so
 # a client sees no difference until the other's work is gone. Neither manual mentions it. WsgiDAV refuses.
 # Exits 1 if that has changed. Needs apt-get, go, python3 with venv.
