@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # vishvananda/netlink (Go): how many bytes does a token bucket (`Tbf`) with `Buffer: 10000` hold?
 #
-# Expected: 10,000. For tc, `buffer` is the "Size of the bucket, in bytes" (tc-tbf(8)), the fields `Limit` and `Rate` beside
-# it are in bytes, and so is the `Buffer` of the same package's `HtbClassAttrs`.
-# Found: 640. `Buffer` is passed on as it is, and the kernel takes it for ticks of 64 ns, the time that the bucket lasts.
-# So at 1 MB/s each packet of more than 640 bytes is dropped, and at 1 Gbit/s the bucket holds 80,000 bytes. The field has
-# no comment, and no error is returned.
+# Expected: 10,000. For tc, `buffer` is the "Size of the bucket, in bytes" (tc-tbf(8)), `Limit` and `Rate` beside it
+# are in bytes, and so is the `Buffer` of the same package's `HtbClassAttrs`.
+# Found: 640. `Buffer` is passed on as it is, and the kernel takes it for ticks of 64 ns, the time that the bucket
+# lasts. So at 1 MB/s each packet of more than 640 bytes is dropped, and at 1 Gbit/s the bucket holds 80,000 bytes. The
+# field has no comment, and no error is returned.
 # Exits 1 if that has changed. Needs go, python3, ip, tc (kernel with veth, tbf), and root or user namespaces.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

@@ -6,8 +6,8 @@
 # accurate".
 # Found: the sum over the workers. If each of 4000 requests takes 10 ms, the median and the p99 are 40 ms, and they grow
 # with each worker that is added. The README only says that "custom metrics are summed across workers by default",
-# which is right for the summary's sum and count. With `aggregator: "average"` those two are averaged, too, so no setting
-# gives both.
+# which is right for the summary's sum and count. With `aggregator: "average"` those two are averaged, too, so no
+# setting gives both.
 # Exits 1 if that has changed. Needs npm, node.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
