@@ -8,7 +8,7 @@ import pytest
 
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.sample import Trials
-from lanlab.analysis.traffic.peaks import PEAKED, peak_of, peaks
+from lanlab.analysis.traffic.peaks import PEAKED, is_limited_by_offer, peak_of, peaks
 
 #: Bits of a message, and what its interrupt and the rest of its handling cost, s.
 BITS, INTERRUPT_S, HANDLING_S = 16.0, 184.7e-6, 430e-6
@@ -132,3 +132,10 @@ def test_a_series_has_as_many_peaks_as_its_shortest_condition_has_trials() -> No
     later = [replace(one, group="later") for one in three]
     (found,) = peaks([*three[:2], flat, *later])
     assert found.group == "later"
+
+
+def test_a_rate_of_which_at_least_99_percent_arrived_is_limited_by_the_offer() -> None:
+    offered = {"rate_bps": 1e6}
+    assert is_limited_by_offer(PEAKED, offered, 990_000)
+    assert not is_limited_by_offer(PEAKED, offered, 989_999)
+    assert not is_limited_by_offer(PEAKED, {}, 990_000)

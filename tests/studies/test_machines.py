@@ -287,6 +287,12 @@ def test_ensembles_name_existing_numbers(
     assert said in refusal(with_ensemble(numbers, member))
 
 
+def test_an_ensemble_has_at_most_200_members() -> None:
+    with pytest.raises(BadStudy, match="members"):
+        parse_machines(with_ensemble(["pc.interrupt_us"], *[[1.0]] * 201), "machines.toml")
+    parse_machines(with_ensemble(["pc.interrupt_us"], *[[1.0]] * 200), "machines.toml")
+
+
 def test_a_member_of_an_ensemble_has_its_own_numbers() -> None:
     name = STUDIES[0]
     study = load_study(name).study.model_copy(

@@ -34,12 +34,6 @@ def test_a_range_is_around_the_mean_of_the_run() -> None:
     assert [round(end, 9) for end in found.range_ratio] == [0.25, 0.5]
 
 
-def test_a_machine_without_values_has_no_range() -> None:
-    own = {KEY: 7e6}, {KEY: 3.5e6}
-    (found,) = with_ranges([ONE], own, [own, ({KEY: 7e6}, {})])
-    assert found.range_before is None and found.range_ratio is None
-
-
 def test_prediction_intervals_include_the_model_error() -> None:
     found = replace(ONE, range_before=(8e6, 8e6 * math.exp(0.4)))
     (wide,) = with_intervals([found], erring(0.3))

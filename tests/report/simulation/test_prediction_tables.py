@@ -44,6 +44,10 @@ def test_an_ensemble_member_with_no_throughput_leaves_the_range_open(
     assert known.range_ratio == pytest.approx((0.5, 2.0))
     (unknown,) = with_ranges([ONE], own, [lacking, ({KEY: 0.4}, {KEY: 0.8})])
     assert unknown == ONE
+    # It hides no condition after it.
+    elsewhere = replace(ONE, factors={"message_size_bytes": 9})
+    absent, later = with_ranges([elsewhere, ONE], own, [({KEY: 0.4}, {KEY: 0.8})])
+    assert (absent, later) == (elsewhere, known)
     nothing = replace(ONE, after=None)
     (half,) = with_ranges([nothing], own, [own])
     assert half.range_after is None and half.range_ratio is None and half.range_before is not None
