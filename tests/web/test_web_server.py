@@ -472,18 +472,6 @@ def test_the_least_useful_connection_is_dropped_by_the_common_rule(
         other.close()
 
 
-def test_an_idle_client_with_the_token_is_dropped_last() -> None:
-    listening = socket.create_server((ADDRESS, 0))
-    admission = Admission(listening, lambda waiting, head: None)
-    one, other = socket.socketpair()
-    with listening, other:
-        waiting = Waiting(one, ADDRESS, is_known=True)
-        admission._add(waiting)
-        assert admission._least_useful() is waiting
-        admission.stop()
-        admission.run(0)
-
-
 def test_a_record_without_some_numbers_is_read_once(tmp_path: Path) -> None:
     made, place = synthetic_run("manford-kolahi", most_trials=3), tmp_path / "store.sqlite"
     with open_store(str(place)) as records:
