@@ -58,7 +58,7 @@ def limit_span(place: float, series: int, count: int) -> tuple[float, float]:
 class Point:
     x: float
     y: float
-    #: 95 % interval; `None` with fewer than two trials.
+    #: 95 % interval; `None` with fewer than three trials.
     low: float | None = None
     high: float | None = None
     #: One value per trial; empty if the point is not a mean of trials.
