@@ -45,13 +45,16 @@ def test_a_number_belongs_to_one_condition(manford: PlannedRun) -> None:
     assert len(matched) == len(set(matched))
 
 
-def test_known_wrong_values_are_not_compared(manford: PlannedRun) -> None:
+@pytest.mark.parametrize("of", [{"status": "wrong"}, {"experiment": "another"}])
+def test_wrong_values_and_those_of_other_experiments_are_not_compared(
+    manford: PlannedRun, of: dict[str, str]
+) -> None:
     sent = {"ip_version": 6, "message_size_bytes": 384}
     summary = next(one for one in goodputs(manford) if one.factors == sent)
     known = {point.value.id for point in points_for(summary, manford.published)}
     known.add("r.abs.vista.ipv6.max")
     values = [
-        value.model_copy(update={"status": "wrong"}) if value.id in known else value
+        value.model_copy(update=of) if value.id in known else value
         for value in manford.published.value
     ]
     printed = manford.published.model_copy(update={"value": tuple(values)})
@@ -59,7 +62,7 @@ def test_known_wrong_values_are_not_compared(manford: PlannedRun) -> None:
     assert points_for(summary, printed) == ()
 
 
-def test_numbers_of_other_experiments_are_not_compared() -> None:
+def test_numbers_of_another_amount_are_not_compared() -> None:
     found = planned_run("brutman-mtcp", "quick", 10_000_000)
     summaries = RunData(found.run, found.trials).summaries("speed-test", "goodput_bps")
 
