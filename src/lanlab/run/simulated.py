@@ -201,7 +201,7 @@ def first_metrics(
         metrics = conditions.metrics(condition, trial)
         metric = metric_of[condition.experiment]
         if metric in metrics:
-            key = condition.experiment, condition_key(dict(condition.factors))
+            key = condition.experiment, condition_key(condition.factors)
             found[key] = float(metrics[metric])
     return found
 

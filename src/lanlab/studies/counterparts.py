@@ -16,7 +16,7 @@ from lanlab.studies.model import Counterpart, Study
 from lanlab.studies.plain_level import plain_level
 
 if TYPE_CHECKING:
-    from lanlab.studies.machines import Place, Simulation
+    from lanlab.studies.machines import Place
 
 
 def in_published_words(
@@ -96,26 +96,22 @@ def stands_at(study: Study, parameters: Mapping[str, Level], levels: Mapping[str
     return True
 
 
-def place_at(
-    study: Study, levels: Mapping[str, Level], experiment: str = "", *, of: Simulation | None = None
-) -> Place | None:
+def place_at(study: Study, levels: Mapping[str, Level], experiment: str = "") -> Place | None:
     """
     The place of a condition. Places are described by levels of the study or of the publication.
 
     Args:
-        study: With machines, unless `of` has them.
+        study: With machines.
         levels: By factor or parameter.
         experiment: The experiment of the condition; needed if experiments represent published
             levels.
-        of: Machines in place of those of the study.
     """
     # Imported only if machines are used, because their models load slowly.
     from lanlab.studies.machines import place_of
 
-    simulation = of or study.simulation
-    assert simulation is not None
+    assert study.simulation is not None
     for words in in_published_words(study, experiment, levels):
-        place = place_of(simulation, {**levels, **words})
+        place = place_of(study.simulation, {**levels, **words})
         if place is not None:
             return place
     return None

@@ -130,20 +130,6 @@ def test_the_interval_of_a_rate_ends_at_a_factor_of_e_to_300() -> None:
     assert math.log(seen.mean / seen.low) == pytest.approx(300)
 
 
-def test_equal_stepped_trials_have_the_spread_of_one_step() -> None:
-    """Four times 260 s, or 7 errors, read to the whole one: a deviation of 1/√12 of it. Student's t
-    of 3 degrees of freedom is 3.182446."""
-    seconds = condition_mean("elapsed_s", [260.0] * 4, resolution=1.0)
-    errors = condition_mean("errors", [7.0] * 4, resolution=1.0)
-
-    variance = 1 / 12 / 260**2
-    factor = math.exp(3.182446 * math.sqrt(variance / 4 + variance**2 / 6))
-    assert seconds is not None and errors is not None
-    assert (seconds.low, seconds.high) == pytest.approx((260 / factor, 260 * factor), rel=1e-9)
-    half = 3.182446 / math.sqrt(12) / 2
-    assert (errors.low, errors.high) == pytest.approx((7 - half, 7 + half), rel=1e-6)
-
-
 def test_a_trial_beyond_a_limit_removes_the_limit() -> None:
     for values in ([-0.1, 0.02, 0.03], [0.5, 0.6, 1.2]):
         seen, student = condition_mean("loss_ratio", values), mean_interval(values)

@@ -10,8 +10,6 @@ DEFAULTS = {
     "level": 0.05,
     "power": 0.8,
     "cap": 1_000,
-    "resolution": 0.0,
-    "blocks_left_out": 0,
 }
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.comparison.sides import Run, Side, centre, sample_of, started_s
+from lanlab.analysis.trials.attempts import condition_key
 from lanlab.frozen import dataclass
 from lanlab.plan.conditions import Condition, expand
 from lanlab.store import RunRecord
@@ -65,7 +66,9 @@ class Others:
             for condition in {repr(one): one for one in conditions}.values():
                 values = []
                 for run, trials in group:
-                    found = conditions_of(run).get(key_of(condition))
+                    found = conditions_of(run).get(
+                        (condition.experiment, condition_key(condition.factors))
+                    )
                     sample = sample_of(trials, condition, metric)
                     if found == condition and sample.n:
                         values.append(centre(sample.values, scale))
@@ -76,10 +79,6 @@ class Others:
                     squares += math.fsum((value - mean) ** 2 for value in values)
                     df += len(values) - 1
         return KnownSpread(math.sqrt(squares / df), df) if df >= LEAST_DF else None
-
-
-def key_of(condition: Condition) -> tuple[str, str]:
-    return condition.experiment, repr(sorted(condition.factors.items()))
 
 
 def others_for(base: Side, other: Side, runs: Sequence[Run]) -> Others:
@@ -128,4 +127,4 @@ def _setting(run: RunRecord) -> str:
 
 def conditions_of(run: RunRecord) -> dict[tuple[str, str], Condition]:
     study = Study.model_validate(run.study)
-    return {key_of(condition): condition for condition in expand(study, run.scale)}
+    return {(one.experiment, condition_key(one.factors)): one for one in expand(study, run.scale)}

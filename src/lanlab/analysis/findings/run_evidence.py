@@ -13,7 +13,7 @@ from lanlab.analysis.findings.sample import PrintedNumber, Trials
 from lanlab.analysis.findings.systems import THIS_SYSTEM
 from lanlab.analysis.links.wires import wire_at
 from lanlab.analysis.traffic.peaks import PEAKED, peaks
-from lanlab.analysis.trials.attempts import counting
+from lanlab.analysis.trials.attempts import condition_key, counting
 from lanlab.analysis.trials.summary import limit_of
 from lanlab.frozen import dataclass
 from lanlab.plan.conditions import Condition, expand
@@ -47,15 +47,17 @@ class RunEvidence:
     @classmethod
     def of(cls, run: RunRecord, trials: Sequence[TrialRecord]) -> RunEvidence:
         study = Study.model_validate(run.study)
-        own: dict[str, list[TrialRecord]] = {}
+        own: dict[tuple[str, str], list[TrialRecord]] = {}
         for trial in counting(trials):
             if trial.purpose == "trial":
-                own.setdefault(condition_key(trial.experiment, trial.factors), []).append(trial)
+                key = trial.experiment, condition_key(trial.factors)
+                own.setdefault(key, []).append(trial)
         conditions = expand(study, run.scale) if study.experiment else ()
         return cls(
             run,
             tuple(
-                (c, tuple(own.get(condition_key(c.experiment, c.factors), ()))) for c in conditions
+                (c, tuple(own.get((c.experiment, condition_key(c.factors)), ())))
+                for c in conditions
             ),
             study,
         )
@@ -202,7 +204,3 @@ class RunEvidence:
             )
             for one in at_scale(self.study, self.run.scale)
         }
-
-
-def condition_key(experiment: str, factors: Mapping[str, Level]) -> str:
-    return f"{experiment}: {sorted(factors.items())!r}"

@@ -84,9 +84,9 @@ class Scope:
             if len(levels) > 1 and not (self.take and name in self.taken_lists)
         }
 
-    def each(self, factors: Mapping[str, tuple[Level, ...]] | None = None) -> Iterator[Scope]:
-        """One scope for each combination of the levels of its lists, or of the given ones."""
-        lists = self.lists() if factors is None else factors
+    def each(self) -> Iterator[Scope]:
+        """One scope for each combination of the levels of its lists."""
+        lists = self.lists()
         for levels in itertools.product(*lists.values()):
             yield self.fixed(dict(zip(lists, levels, strict=True)))
 

@@ -40,9 +40,7 @@ class ConditionMean:
     scale: Scale
 
 
-def condition_mean(
-    metric: str, values: Sequence[float], *, resolution: float = 0.0
-) -> ConditionMean | None:
+def condition_mean(metric: str, values: Sequence[float]) -> ConditionMean | None:
     """
     The arithmetic mean of a condition's trials, and its interval.
 
@@ -60,7 +58,6 @@ def condition_mean(
     Args:
         metric: Key of a trial's results, which determines the method.
         values: One per trial, in the metric's unit and in order of measurement.
-        resolution: The step in which the values were read, see `samples.moments`.
 
     Returns:
         `None` for fewer than two values, or if one is not finite. Equal values give an interval of
@@ -82,10 +79,10 @@ def condition_mean(
     """
     if len(values) < 2 or not all(map(math.isfinite, values)):
         return None
-    linear = moments("values", values, resolution=resolution)
+    linear = moments("values", values)
     mean = linear.mean if linear.sd == 0 else math.fsum(values) / len(values)
     if scale_of(metric) == "log" and min(values) > 0:
-        logs = moments("values", values, scale="log", resolution=resolution)
+        logs = moments("values", values, scale="log")
         longer = widening([math.log(value) for value in values])
         return _by_factor(mean, longer * log_error(logs.sd, logs.n), logs.n)
     half = t_half_width(linear.sd, linear.n) * widening(values)

@@ -74,12 +74,6 @@ class Equivalence:
     #: it.
     verdict: Verdict
     p: float
-    #: The interval of confidence 1 - 2 `level`, in the effect's unit.
-    low: float
-    high: float
-    level: float
-    margin: Margin
-    comparison: Comparison
 
 
 def tost(comparison: Comparison, margin: Margin, *, level: float = 0.05) -> Equivalence:
@@ -127,4 +121,4 @@ def tost(comparison: Comparison, margin: Margin, *, level: float = 0.05) -> Equi
         verdict = "equivalent"
     elif low > margin.high or high < margin.low:
         verdict = "different"
-    return Equivalence(verdict, p, low, high, level, margin, comparison)
+    return Equivalence(verdict, p)

@@ -21,8 +21,6 @@ class MeanInterval:
     #: Standard deviation of the trials on the scale. For `log`: of the natural logarithms, which is
     #: close to the coefficient of variation.
     sd: float
-    n: int
-    scale: Scale
 
     @property
     def has_spread(self) -> bool:
@@ -32,12 +30,7 @@ class MeanInterval:
         return self.sd > 0
 
 
-def mean_interval(
-    values: Sequence[float],
-    *,
-    scale: Scale = "linear",
-    resolution: float = 0.0,
-) -> MeanInterval:
+def mean_interval(values: Sequence[float], *, scale: Scale = "linear") -> MeanInterval:
     """
     The interval of a mean by Student's t distribution.
 
@@ -47,7 +40,6 @@ def mean_interval(
     Args:
         values: One per trial, any unit, at least 2.
         scale: `log` gives the geometric mean.
-        resolution: The step in which the values were read, see `samples.moments`.
 
     Raises:
         UnfitValues: Fewer than 2, not finite, or not above zero on a log scale.
@@ -60,15 +52,13 @@ def mean_interval(
         >>> f"{seen.mean:.1f} ({seen.low:.2f} … {seen.high:.2f})"
         '82.0 (79.37 … 84.63)'
     """
-    seen = moments("values", values, scale=scale, resolution=resolution)
+    seen = moments("values", values, scale=scale)
     half = t_half_width(seen.sd, seen.n)
     return MeanInterval(
         mean=seen.centre,
         low=unscaled(seen.mean - half, seen.scale),
         high=unscaled(seen.mean + half, seen.scale),
         sd=seen.sd,
-        n=seen.n,
-        scale=seen.scale,
     )
 
 

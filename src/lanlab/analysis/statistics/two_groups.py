@@ -51,34 +51,21 @@ class Comparison:
     standard_error: float
     #: By Welch's formula; number of blocks - 1 by block; for a known spread, the spread's own.
     df: float
-    t: float
     p_two_sided: float
-    #: One-sided p: for `a` above `b`, and for `a` below `b`.
-    p_greater: float
-    p_less: float
     #: The difference in standard deviations: of the trials (pooled), or by block of the
     #: differences. Corrected for the bias of few trials; `None` for two blocks, where undefined.
     hedges_g: float | None
-    mean_a: float
-    mean_b: float
     sd_a: float
     sd_b: float
     #: By block: standard deviation of the differences within blocks, on the scale. `None` unpaired.
     sd_difference: float | None
     n_a: int
     n_b: int
-    #: Blocks with only one of the conditions.
-    blocks_left_out: int = 0
 
     @property
     def differs(self) -> bool:
         none = 1.0 if self.scale == "log" else 0.0
         return not self.low <= none <= self.high
-
-    @property
-    def ratio(self) -> float | None:
-        """`a / b` of the means; `None` if `b` is not above zero."""
-        return self.mean_a / self.mean_b if self.mean_b > 0 else None
 
     def interval(self, confidence: float) -> tuple[float, float]:
         check_share("confidence", confidence)
@@ -94,7 +81,6 @@ def welch(
     b: Sequence[float],
     *,
     scale: Scale = "linear",
-    resolution: float = 0.0,
     in_order: bool = False,
 ) -> Comparison:
     """
@@ -104,7 +90,6 @@ def welch(
         a: One value per trial, any unit, at least 2.
         b: The same for the other condition; the numbers may differ.
         scale: `log` compares as a ratio.
-        resolution: The step in which the values were read, see `samples.moments`.
         in_order: Whether each group is in order of measurement. Then the weight of a group of 12 or
             more is reduced if successive trials are correlated (`neighbours`).
 
@@ -124,8 +109,8 @@ def welch(
         '-40.20 s (-45.37 … -35.03)'
     """
     return _unpaired(
-        moments("a", a, scale=scale, resolution=resolution),
-        moments("b", b, scale=scale, resolution=resolution),
+        moments("a", a, scale=scale),
+        moments("b", b, scale=scale),
         [
             dependence([math.log(one) for one in own] if scale == "log" else own, OF_TWO)
             for own in (a, b)
@@ -153,7 +138,6 @@ def paired_by_block(
     b: Mapping[int, float],
     *,
     scale: Scale = "log",
-    resolution: float = 0.0,
 ) -> Comparison:
     """
     Compare two conditions measured in the same blocks: Student's t on the differences within
@@ -161,10 +145,8 @@ def paired_by_block(
 
     Args:
         a: The value of each block, by the block's number.
-        b: The same for the other condition. Blocks with only one of them are omitted and counted.
+        b: The same for the other condition. Blocks with only one of them are omitted.
         scale: `log` takes the ratio in each block.
-        resolution: The step in which the values were read, see `samples.moments`; a difference has
-            the rounding of both.
 
     Raises:
         UnfitValues: Fewer than 2 common blocks, not finite, or not above zero on a log scale.
@@ -185,15 +167,14 @@ def paired_by_block(
     differences = values_a / values_b if scale == "log" else values_a - values_b
     seen = moments("differences", differences, scale=scale)
     side_a, side_b = (moments("side", side, scale=scale) for side in (values_a, values_b))
-    step = resolution if scale == "linear" else resolution / min(side_a.centre, side_b.centre)
     # Differences that should be equal have rounding errors relative to their operands.
     bits = 8 * np.finfo(float).eps * max(np.abs(values_a).max(), np.abs(values_b).max())
     equal = scale == "linear" and np.ptp(differences) <= bits
-    sd = max(0.0 if equal else seen.sd, step / math.sqrt(6))
+    sd = 0.0 if equal else seen.sd
     if sd == 0:
         raise NoSpread(
             f"a, b: the difference is the same in all {len(common)} blocks",
-            hint="give the resolution of the metric, or run more blocks",
+            hint="run more blocks",
         )
     df = len(common) - 1.0
     return _comparison(
@@ -204,7 +185,6 @@ def paired_by_block(
         df=df,
         hedges_g=unbiased_g(seen.mean / sd, df),
         sd_difference=sd,
-        blocks_left_out=len(a) + len(b) - 2 * len(common),
     )
 
 
@@ -275,7 +255,7 @@ def by_spread(
     if not spread.sd > 0:
         raise NoSpread(
             "spread: zero, because all values are equal",
-            hint="give the resolution of the metric, or measure more",
+            hint="measure more",
         )
     difference = side_a.mean - side_b.mean
     return _comparison(
@@ -307,7 +287,7 @@ def _unpaired(a: Moments, b: Moments, known: Sequence[Dependence] | None = None)
     if variance == 0:
         raise NoSpread(
             f"a, b: all values of a are equal, and all of b ({a.centre:g} and {b.centre:g})",
-            hint="give the resolution of the metric",
+            hint="run more trials",
         )
     df = satterthwaite(
         [(part, own.degrees + 1) for part, own in zip(variances, by_order, strict=True)]
@@ -332,11 +312,8 @@ def _comparison(
     df: float,
     hedges_g: float | None,
     sd_difference: float | None = None,
-    blocks_left_out: int = 0,
     design: Design = "unpaired",
 ) -> Comparison:
-    t = scaled_effect / standard_error
-    p_less, p_greater = float(stdtr(df, t)), float(stdtr(df, -t))
     half = float(stdtrit(df, 0.5 + CONFIDENCE / 2)) * standard_error
     return Comparison(
         effect=unscaled(scaled_effect, a.scale),
@@ -347,17 +324,11 @@ def _comparison(
         scaled_effect=scaled_effect,
         standard_error=standard_error,
         df=df,
-        t=t,
-        p_two_sided=min(1.0, 2 * min(p_less, p_greater)),
-        p_greater=p_greater,
-        p_less=p_less,
+        p_two_sided=2 * float(stdtr(df, -abs(scaled_effect) / standard_error)),
         hedges_g=hedges_g,
-        mean_a=a.centre,
-        mean_b=b.centre,
         sd_a=a.sd,
         sd_b=b.sd,
         sd_difference=sd_difference,
         n_a=a.n,
         n_b=b.n,
-        blocks_left_out=blocks_left_out,
     )

@@ -5,7 +5,7 @@ Which trials count: a disturbed one may have been repeated at its position, a fa
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from lanlab.store import Level, TrialHead, TrialRecord
@@ -70,5 +70,5 @@ def by_condition(trials: Iterable[_Trial]) -> dict[str, list[_Trial]]:
     return found
 
 
-def condition_key(factors: dict[str, Level]) -> str:
+def condition_key(factors: Mapping[str, Level]) -> str:
     return repr(sorted(factors.items()))

@@ -220,7 +220,7 @@ def conditions_of(
     return [
         ConditionTrials(
             condition,
-            own.get(condition_key(dict(condition.factors)), []),
+            own.get(condition_key(condition.factors), []),
             wire_at(run, condition.parameters, study),
             constant,
         )

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.findings.evidence import Cell as Numbers
-from lanlab.analysis.findings.run_evidence import condition_key
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.published.values import amount_of
+from lanlab.analysis.trials.attempts import condition_key
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.analysis.trials.summary import interval_of_mean
 from lanlab.figures.number_text import with_interval
@@ -31,7 +31,7 @@ class _Body:
     name: str
     study: Study
     found: tuple[tuple[Numbers, Condition], ...]
-    copied_bytes: Mapping[str, float]
+    copied_bytes: Mapping[tuple[str, str], float]
 
     def at(self, levels: Mapping[str, Level]) -> tuple[Numbers, Condition] | None:
         own = ((c, o) for c, o in self.found if levels.items() <= c.levels.items())
@@ -98,7 +98,7 @@ def _body(data: RunData) -> _Body:
     found = evidence.with_conditions(_METRIC)
     kind = "simulated" if evidence.is_model else "measured"
     copied = {
-        condition_key(condition.experiment, condition.factors): own.sample.mean
+        (condition.experiment, condition_key(condition.factors)): own.sample.mean
         for own, condition in evidence.with_conditions("copied_bytes")
     }
     return _Body(kind, data.run.id, evidence.study, tuple(found), copied)
@@ -126,7 +126,7 @@ def _cells(body: _Body, value: PublishedValue, printed_bytes: float | None) -> t
     mean, is_simulated = shown.shown(found.sample.mean), body.kind == "simulated"
     ends = None if is_simulated else shown.interval(low, high)
     text = with_interval(mean, ends, is_simulated=is_simulated)
-    copied = body.copied_bytes.get(condition_key(condition.experiment, condition.factors))
+    copied = body.copied_bytes.get((condition.experiment, condition_key(condition.factors)))
     if copied and printed_bytes and not math.isclose(copied, printed_bytes, rel_tol=0.01):
         text = f"{text}, of {format_size(round(copied))}"
     return (
