@@ -1,4 +1,4 @@
-"""Every hint of the clients, when it is shown: it stands only where its cause was seen."""
+"""Hints of the clients: each is shown only where its cause was seen."""
 
 import contextlib
 import re
@@ -6,15 +6,12 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from copying import copy
 from trial_running import Pair
 
 from lanlab.errors import EngineError
-
-CRATES = Path(__file__).parents[2] / "crates"
 
 #: What a server does with a connection.
 Behaviour = Callable[[socket.socket], None]
@@ -199,55 +196,6 @@ TABLE = (
     ),
 )
 
-#: Hints that no made-up server of one connection brings about, and when each is shown.
-OTHERS = {
-    "give the user's password": "a private key is the password of a service other than SFTP",
-    "give an absolute path": "a directory of this host is not named from its root",
-    "close the file that is open": "FTP is asked for a second file in a session",
-    "over FTP a new file": "FTP is asked to write in the middle of a new file",
-    "the server wants each data connection": "522 or 425 with the words of a session not resumed",
-    "the server may take no more": "421 that names connections, in the middle of a session",
-    "the file changed during the read": "FTP sends fewer or more octets than SIZE said",
-    "read it in order": "HTTP answers a range with the whole",
-    "name a volume of the server": "NetWare, and the URL names none",
-    "write the file again": "an NFS server has lost what it had not written to disk",
-    "name one, as `/export`": "NFS, and the URL names no export",
-    "the server may want a port below": "a mount is refused, and our port is above 1023",
-    "check the path of the export": "a mount is refused, and our port is below 1024",
-    "the server has just started": "NFS 4.1 answers NFS4ERR_GRACE until the time is over",
-    "the server lacks NFS 4.1": "NFS 4 answers NFS4ERR_MINOR_VERS_MISMATCH",
-    "the server has restarted, or": "NFS 4.1 answers NFS4ERR_BADSESSION",
-    "run again": "after an idle time an NFS 4.1 server begins a session with other limits",
-    "the server exports it read-only": "an NFS server answers ROFS",
-    "check that an NFSv3 server": "the portmapper knows no NFS 3",
-    "raw frames need the rights": "the system allows no raw frames",
-    "enable the interface": "the interface of raw frames is down",
-    "name the bucket as the share": "S3, and no bucket is named",
-    "install a program for SFTP": "the program for SFTP ends with status 126 or 127",
-    "see whether a forced command": "the program for SFTP ends before its first message",
-    "check whether the server's login shell": "SFTP begins with a length that no message has",
-    "enable one of those": "no key exchange, cipher or host key is in common",
-    "name the server's key": "no known_hosts is there and no key was named",
-    "name the right key or password": "an SSH server disconnects during the login",
-    "if it is the right server": "the host key or certificate is not a known one",
-    "save it as UTF-8": "known_hosts has a byte order mark of UTF-16",
-    "name a user, as in `smb": "SMB, the URL names no user, and `Guest` is refused",
-    "name the share": "SMB, and the URL names none",
-    "name a share": "SMB 1, and the URL names none",
-    "name the interface": "frames, and no interface is named",
-    "see whether the name is right": "no station answers for the name",
-    "name the server in its URL": "frames, and no server is named",
-    "`lanlab listen` shows": "no NetWare server answers",
-    "name the server by its NetBIOS": "port 139 knows no such name",
-    "connect to {address}": "port 139 names another address",
-    "name the server's address": "no name or address is given",
-    "see whether address and port": "nothing answers a connection",
-    "install ca-certificates": "this system has no certificates to trust",
-    "save its content to a file": "a file of trust or a key is none, as a directory",
-    "check that it is the right file": "a file of trust or a key is longer than 16 MiB",
-    "see whether the server is overloaded": "a file goes on, and too slowly",
-}
-
 
 @contextlib.contextmanager
 def server(behave: Behaviour) -> Iterator[int]:
@@ -282,24 +230,3 @@ def test_a_hint_is_shown_only_for_its_own_cause(
     monkeypatch.setenv("LANLAB_PASSWORD", "secret")
     assert row.hint in hint_at(pair, row.url, row.where)
     assert row.hint not in hint_at(pair, row.not_url or row.url, row.not_where)
-
-
-def _hints_in_clients() -> set[str]:
-    found = set()
-    for part in ("clients", "files"):
-        for file in (CRATES / part / "src").rglob("*.rs"):
-            text = file.read_text().partition("#[cfg(test)]")[0]
-            said = re.findall(r'\.hint\(\s*(?:format!\(\s*)?"((?:[^"\\]|\\.)*)"', text, re.S)
-            found |= {re.sub(r"\\\n\s*", "", one) for one in said}
-    return found
-
-
-def test_each_hint_of_a_client_is_listed() -> None:
-    listed = [*(row.hint for row in TABLE), *OTHERS]
-
-    def is_listed(hint: str) -> bool:
-        return any(one in hint or hint.partition("{")[0] in one for one in listed)
-
-    assert [hint for hint in _hints_in_clients() if not is_listed(hint)] == []
-    constants = " ".join(_hints_in_clients())
-    assert [one for one in OTHERS if one not in constants] == []
