@@ -4,15 +4,11 @@ import csv
 import io
 import json
 import socket
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import COUNTED, ECHO, STREAM, Lanlab, lanlab_process
 from export_judges import read_openmetrics
-
-from lanlab.cli.commands.scan import scan_of
-from lanlab.workloads import workload
 
 
 def test_a_scan_is_a_study_in_blocks(lanlab: Lanlab) -> None:
@@ -34,20 +30,6 @@ def test_a_scan_is_a_study_in_blocks(lanlab: Lanlab) -> None:
     every = {(size, rate) for size in (64, 128) for rate in (1_000_000, 2_000_000)}
     assert set(conditions[:4]) == set(conditions[4:]) == every
     assert [trial["block"] for trial in answer["trials"]] == [0] * 4 + [1] * 4
-
-
-def test_a_scan_states_its_duration(capsys: pytest.CaptureFixture[str]) -> None:
-    given = {"time_s": "10", "warmup_s": "1", "message_size_bytes": "64,128,256"}
-    scan = scan_of("stream", given, 4)
-    assert scan is not None and scan.conditions == 3
-    kind = workload("stream")
-    one_s = kind.expected_time_s(
-        kind.Parameters.model_validate({**scan.parameters, "message_size_bytes": 64})
-    )
-    assert scan.expected_s == pytest.approx(3 * one_s) and one_s >= 10
-    replace(scan, expected_s=31.0).announce(4)
-    # 4 times 31 s, and 12 times a quarter of a second.
-    assert capsys.readouterr().err.splitlines()[0].endswith("= 12 trials, about 2 min 7 s")
 
 
 def test_a_scan_is_drawn_against_its_factor(lanlab: Lanlab, folder: Path) -> None:

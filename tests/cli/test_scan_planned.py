@@ -155,6 +155,9 @@ def test_a_scan_states_its_size_before_it_starts(capsys: pytest.CaptureFixture[s
     ]
     replace(found, conditions=1, expected_s=1.0).announce(1)
     assert "1 condition x 1 trial = 1 trial, about 2 s" in capsys.readouterr().err
+    # 4 times 31 s, and 12 times a quarter of a second.
+    replace(found, conditions=3, expected_s=31.0).announce(4)
+    assert "= 12 trials, about 2 min 7 s" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

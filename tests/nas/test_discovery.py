@@ -73,19 +73,6 @@ def test_the_greeting_identifies_a_service(
     assert problem is None or (found.problem or "").startswith(problem)
 
 
-def test_a_silent_server_is_named_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discovery, "GREET_S", 0.2)
-    done = threading.Event()
-
-    def waits(connection: socket.socket) -> None:
-        done.wait(10)
-
-    with listening(waits) as port:
-        found = discover(HOST, {"sftp": port})
-        done.set()
-    assert found == (Found("sftp", port, "no answer within 0.2 s"),)
-
-
 def test_a_server_that_sends_byte_after_byte_is_named_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
