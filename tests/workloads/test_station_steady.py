@@ -106,13 +106,11 @@ def test_a_stall_is_not_called_steady() -> None:
     rows = one_after_another(noisy(MS, 1000), 0)
     stall = one_after_another([2500 * MS, *noisy(MS, 1000, 4)], 0, rows[-1][3])
     seen = steady_part(columns(rows + stall), 1)
-    good = [row for row in rows + stall if seen.start_ns < row[3] <= seen.end_ns]
-    assert len(good) > 500 or not seen.found
+    assert not seen.found and "a stall" in seen.reason
     early = one_after_another(noisy(1000, 2000), 0)
     late = one_after_another([40 * MS, *noisy(1000, 2000, 4)], 0, early[-1][3])
     stalled = steady_part(columns(early + late), 1)
-    assert not stalled.found
-    assert "a stall" in stalled.reason or "less than half" in stalled.reason
+    assert not stalled.found and "a stall" in stalled.reason
     assert sum(stalled.start_ns < row[3] <= stalled.end_ns for row in early + late) > 3900
 
 
