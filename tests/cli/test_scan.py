@@ -123,7 +123,8 @@ def test_results_are_exported(lanlab: Lanlab, folder: Path) -> None:
     ]
     assert found == [mean]
     assert any(name == "lanlab_delay_variation_mean_seconds" for name, _ in samples)
-    assert "| 64 B | 2 | " in (folder / "out.markdown").read_text()
+    text = (folder / "out.markdown").read_text()
+    assert "| 64 B | " in text and ", 4 trials: means with 95 %" in text
 
 
 def test_a_failed_export_keeps_result_and_other_exports(lanlab: Lanlab, folder: Path) -> None:

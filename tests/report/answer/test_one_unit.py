@@ -9,8 +9,8 @@ from lanlab.analysis.published.values import published_numbers
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.registry import build_figure
 from lanlab.report.metrics.metric_table import metric_table
-from lanlab.report.runs.run_answer import markdown
 from lanlab.report.runs.run_result import result_text
+from lanlab.report.runs.run_text import markdown
 from lanlab.report.trials.trial_table import trial_table
 from lanlab.studies.model import Study
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from lanlab import captures
 from lanlab.cli.terminal.remarks import deliver, print_json, say
-from lanlab.figures.number_text import counted
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
 from lanlab.trial_data import pollution_of
@@ -20,11 +19,9 @@ from lanlab.trial_data import pollution_of
 if TYPE_CHECKING:
     from lanlab.analysis.trials.failures import Failure
     from lanlab.analysis.trials.run_data import RunData
-    from lanlab.report.document.document import Document
     from lanlab.report.trials.analyses import Analyses
     from lanlab.store.database import Store
 
-_MOST_ROWS = 12
 _PLACE = ("experiment", "factors", "block", "purpose")
 
 
@@ -256,6 +253,8 @@ def print_run(
         store: Searched for a run of the same study on the other kind of testbed.
         option: `lanlab.store.store_option` of the run's store.
     """
+    from lanlab.analysis.trials.run_data import RunData
+    from lanlab.report.runs.run_text import run_document
     from lanlab.report.runs.stored import other_kind_in
     from lanlab.report.trials.analyses import Analyses
 
@@ -266,41 +265,8 @@ def print_run(
             print_json(run_as_json(run, trials, analyses, others))
         else:
             option = store.option if store else option
-            deliver(_run_document(run, trials, analyses, others, option))
+            deliver(run_document(RunData(run, trials), analyses, others, option))
         warn_of_failed(analyses)
-
-
-def _run_document(
-    run: RunRecord,
-    trials: list[TrialRecord],
-    analyses: Analyses,
-    others: Sequence[RunData] | None,
-    option: str,
-) -> Document:
-    from lanlab.analysis.trials.failures import missing_places
-    from lanlab.analysis.trials.run_data import RunData
-    from lanlab.report.document.table import Table
-    from lanlab.report.runs.run_answer import run_answer
-    from lanlab.report.runs.run_text import tables
-    from lanlab.report.trials.trial_table import trial_table
-
-    data = RunData(run, trials)
-    said = run_answer(data, analyses, others)
-    shown = tables(data, analyses, others or ())
-    missing = analyses.of("missing trials", lambda: len(missing_places(trials)), 0)
-    if analyses.failed:
-        shown.append(trial_table(data))
-    failed = sum(trial.status == "failed" for trial in trials)
-    lacking = f", {missing} missing" if missing else ""
-    last = (
-        f"{run.status}: {counted(len(trials), 'trial')}, {failed} failed{lacking}; "
-        f"`lanlab report {run.id}{option}` writes a report with figures"
-    )
-    # Longer tables are on the page alone.
-    conditions = [
-        one for one in said.body if isinstance(one, Table) and len(one.rows) <= _MOST_ROWS
-    ]
-    return dataclasses.replace(said, body=[*shown, *conditions], next_step=last)
 
 
 def warn_of_failed(analyses: Analyses) -> None:

@@ -156,7 +156,7 @@ def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Stor
     from lanlab.analysis.trials.run_data import RunData
     from lanlab.report.exports.condition_values import value_table
     from lanlab.report.exports.openmetrics import openmetrics_text
-    from lanlab.report.runs.run_answer import markdown
+    from lanlab.report.runs.run_text import markdown
 
     data = RunData(run, trials)
     if name == "markdown":

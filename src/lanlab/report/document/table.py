@@ -6,7 +6,7 @@ import csv
 import functools
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from lanlab.frozen import dataclass
 
@@ -86,19 +86,19 @@ class Table:
         return [{name: row[place].value for place, name in kept} for row in self.rows]
 
     def to_markdown(self) -> str:
-        """As a Markdown table, without its title."""
-        shown = self.shown()
-        heads = [escaped(column.heading) for column, _ in shown]
+        """As a Markdown table with a terminal's columns, without its title."""
+        shown = self.shown("short")
+        heads = [escaped(column.short) for column, _ in shown]
         sides = "|".join("---:" if column.is_number else ":---" for column, _ in shown)
         rows = zip(*([escaped(cell.text) for cell in cells] for _, cells in shown), strict=True)
         head, *rest = (f"| {' | '.join(row)} |" for row in (heads, *rows))
         return "\n".join((head, f"|{sides}|", *rest))
 
-    def shown(self) -> list[tuple[Column, list[Cell]]]:
+    def shown(self, by: Literal["heading", "short"] = "heading") -> list[tuple[Column, list[Cell]]]:
         found = []
         for place, column in enumerate(self.columns):
             cells = [row[place] for row in self.rows]
-            if column.heading and any(cell.text for cell in cells):
+            if getattr(column, by) and any(cell.text for cell in cells):
                 found.append((column, cells))
         return found
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.analysis.trials.summary import Summary
-from lanlab.figures.wording import condition_text, quantity
 from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.store import TrialRecord
 from lanlab.store.database import Store
@@ -14,9 +13,7 @@ from lanlab.workloads import workload
 from lanlab.workloads.metrics import Metric
 
 
-def metric_values(
-    data: RunData, *, only_named: bool = False
-) -> Iterator[tuple[Metric, Sequence[Summary]]]:
+def metric_values(data: RunData) -> Iterator[tuple[Metric, Sequence[Summary]]]:
     """The metrics of each experiment that at least one trial has; searches are excluded."""
     for scaled in data.experiments:
         experiment = scaled.experiment
@@ -24,7 +21,7 @@ def metric_values(
             continue
         measured = {key for trial in data.own(experiment.id) for key in trial.metrics}
         known = workload(experiment.workload).metrics
-        for key in experiment.metrics if only_named else known:
+        for key in known:
             if key in measured:
                 yield known[key], data.summaries(experiment.id, key)
 
@@ -51,33 +48,6 @@ def value_table(data: RunData) -> Table:
         for metric, summary in found
     )
     return Table("values", "values", columns, rows)
-
-
-def mean_tables(data: RunData) -> list[Table]:
-    """A table for each experiment: a row for each condition, and for each metric the mean with its
-    95 % interval.
-    """
-    study, tables = data.study, []
-    by_experiment: dict[str, list[Sequence[Summary]]] = {}
-    for _, summaries in metric_values(data, only_named=True):
-        by_experiment.setdefault(summaries[0].experiment, []).append(summaries)
-    for experiment, metrics in by_experiment.items():
-        shown = [quantity(study, of[0].metric).readable(s.mean for s in of) for of in metrics]
-        columns = (
-            Column("", "condition", is_number=False),
-            Column("", "trials"),
-            *(Column("", f"{s.name} ({s.unit})" if s.unit else s.name) for s in shown),
-        )
-        rows = tuple(
-            (
-                words(condition_text(study, own[0].factors) or "all"),
-                words(own[0].n_text),
-                *(words(s.mean_text(one, study)) for s, one in zip(shown, own, strict=True)),
-            )
-            for own in zip(*metrics, strict=True)
-        )
-        tables.append(Table(experiment, study.titles[experiment], columns, rows))
-    return tables
 
 
 _SUFFIX = "-intervals"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.report.answer.answers import answer_of
 from lanlab.report.answer.question import all_answers, answer_tables, in_brief
 from lanlab.report.document.document import Document
-from lanlab.report.exports.condition_values import mean_tables
 from lanlab.report.trials.analyses import Analyses
 
 
@@ -39,16 +37,3 @@ def run_answer(data: RunData, analyses: Analyses, others: Sequence[RunData] | No
         more=remarks[disturbed:],
         data={"question": [one.to_json() for one in asked]} if asked else {},
     )
-
-
-def markdown(data: RunData) -> str:
-    """The answer, and a table of means for each experiment."""
-    analyses = Analyses()
-    found = run_answer(data, analyses, None)
-    means = "means over trials with 95 % confidence intervals, from three trials on"
-    if data.run.is_simulated:
-        means = "means over seeds of a model"
-    note = f"Run {data.run.id}: {means}."
-    more = [*found.more, *analyses.lines(), note]
-    tables = [*found.body, *mean_tables(data)]
-    return replace(found, body=tables, more=more).to_markdown()
