@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from lanlab.errors import LabError
-from lanlab.report.page.own_files import write_file, write_folder, write_page
+from lanlab.report.page.own_files import write_file, write_folder
 from lanlab.store import Series, open_store
 from lanlab.store.records import RunRecord, TrialRecord
 
@@ -217,7 +217,6 @@ def _uses(inside: Path) -> Iterator[Callable[[], object]]:
     yield from (read, resume, new)
     yield lambda: write_folder({"report.html": b"q"}, out)
     yield lambda: write_file("more", out / "export.txt")
-    yield lambda: write_page("page", out / "page.html")
     yield delete
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lanlab.report.page.own_files import write_page
+from lanlab.report.page.own_files import write_file
 from lanlab.report.published.published_chapter import study_page
 from lanlab.report.runs.build import build_report
 from lanlab.store import open_store
@@ -54,7 +54,7 @@ def pages(folder: Path) -> Iterator[dict[str, str]]:
         both = [(records.run(name), records.trials(name)) for name in (STUDY, FASTER)]
     together = build_report(both, folder / "together").html
     printed = folder / "printed.html"
-    write_page(study_page(load_study("milanovic-srbljic")), printed)
+    write_file(study_page(load_study("milanovic-srbljic")), printed)
     with serving(place) as server:
         home = server.url.rstrip("/")
         yield {
