@@ -187,7 +187,6 @@ def make_files(folder: Path, good: bytes) -> None:
         ("open-password", b"x", 0o644),
         ("blob", b"\xff\xfe\x00", 0o600),
         ("hosts.toml", b'[[host]]\nssh = "here"\nrole = "king"\n', 0o644),
-        ("changes.toml", b"clock = 3", 0o644),
         ("small.toml", SMALL_STUDY.encode(), 0o644),
         ("noise.sqlite", os.urandom(8192), 0o644),
     ):

@@ -8,7 +8,6 @@ import pytest
 
 from lanlab.errors import BadStudy, UsageError
 from lanlab.studies.load import load_study
-from lanlab.studies.what_if import read_changes
 from lanlab.testbeds.remote.destinations import read_destinations
 from lanlab.user_files import read_user_file
 from lanlab.workloads.services.server_url import read_password_file
@@ -92,17 +91,15 @@ trials = { min = 1, max = 1 }
 parameters = { time_s = 0.2 }
 """
 HOSTS = '[[host]]\nssh = "here"\n[[host]]\nssh = "nas"\n'
-CHANGES = "[machine.pc]\nring_frames = 8\n"
 
 
 def test_a_byte_order_mark_is_not_part_of_a_text(tmp_path: Path) -> None:
-    marked = {"study.toml": STUDY, "lab.toml": HOSTS, "changes.toml": CHANGES, "word": "secret\r\n"}
+    marked = {"study.toml": STUDY, "lab.toml": HOSTS, "word": "secret\r\n"}
     for name, text in marked.items():
         (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text.encode())
         (tmp_path / name).chmod(0o600)
     assert load_study(str(tmp_path / "study.toml")).study.id == "saved"
     assert [one.ssh for one in read_destinations(str(tmp_path / "lab.toml"))] == [None, "nas"]
-    assert [one.value for one in read_changes(tmp_path / "changes.toml")] == [8]
     assert read_password_file(tmp_path / "word") == "secret"
 
 

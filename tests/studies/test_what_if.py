@@ -1,6 +1,5 @@
 """A study with changed machines: what is read, what changes, and what is said of it."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from lanlab.studies.what_if import (
     changed_study,
     members_of,
     parse_change,
-    read_changes,
     with_member,
 )
 
@@ -69,40 +67,6 @@ def test_an_empty_change_is_refused(text: str, said: str) -> None:
         parse_change(text)
     assert refused.value.message == f"--set: {said}"
     assert refused.value.hint == "write e.g. `machine.486dx2-nt4.interrupt_us=100`"
-
-
-def test_changes_can_be_read_from_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "changes.toml"
-    file.write_text("[machine.a]\nring_frames = 2\nprotocol_us = 1.5\n[machine.b]\nnagle = 1\n")
-    assert read_changes(file) == [
-        Change("a", "ring_frames", 2.0),
-        Change("a", "protocol_us", 1.5),
-        Change("b", "nagle", 1.0),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("", "found no machine; allowed: tables [machine.NAME]"),
-        ("other = 1\n[machine.a]\nb = 1", "found other; allowed: tables [machine.NAME]"),
-        ("machine = 1", "found no machine; allowed: tables [machine.NAME]"),
-        ("[machine.a]\nb = true", "machine.a.b: not a number"),
-        ("[machine.a]\nb = '1'", "machine.a.b: not a number"),
-        ("[machine]\na = '1'", "machine.a.: not a number"),
-        ("[machine", "changes.toml"),
-        ("#" * 2**20 + "\n", "changes.toml"),
-    ],
-)
-def test_a_file_with_other_content_is_refused(tmp_path: Path, content: str, said: str) -> None:
-    file = tmp_path / "changes.toml"
-    file.write_text(content)
-    with pytest.raises(UsageError) as refused:
-        read_changes(file)
-    assert said in refused.value.message
-    # As large as it may be, it is read.
-    file.write_text("#" * (2**20 - len("\n[machine.a]\nb=1")) + "\n[machine.a]\nb=1")
-    assert read_changes(file) == [Change("a", "b", 1.0)]
 
 
 def test_another_clock_changes_all_costs_of_a_machine_and_nothing_else() -> None:

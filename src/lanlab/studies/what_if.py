@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from pathlib import Path
 
 from lanlab.errors import UnknownName, UsageError
 from lanlab.frozen import dataclass
-from lanlab.outside import toml_of
 from lanlab.studies.base import Level
 from lanlab.studies.machine_numbers import COSTS, NUMBERS, most_waiting
 from lanlab.studies.machines import KnownMachine, Machine, MachineNumber, Simulation, known_machine
 from lanlab.studies.model import Study
-from lanlab.user_files import read_user_file
 
 #: Suffix of a changed study's id, so that its results are not mistaken for the study's.
 SUFFIX = "-what-if"
 _HOW = "write e.g. `machine.486dx2-nt4.interrupt_us=100`"
-_MAX_FILE_BYTES = 2**20
 _UNIT_SUFFIXES = ("_ns_per_byte", "_us", "_ms", "_bytes", "_mhz", "_frames", "_blocks", "_sectors")
 
 
@@ -67,33 +63,6 @@ def parse_change(text: str) -> Change:
     except ValueError:
         raise UsageError(f"--set: {key}: found `{value}`; allowed: a number", hint=_HOW) from None
     return Change(parts[1], parts[2], number)
-
-
-def read_changes(path: Path) -> list[Change]:
-    """
-    The changes of a TOML file: a table `[machine.NAME]` for each machine, with its numbers.
-
-    Raises:
-        UsageError: The file cannot be read, or contains something else.
-    """
-    content = read_user_file(path, "file of changes", _MAX_FILE_BYTES)
-    try:
-        data = toml_of(content)
-    except ValueError as error:
-        raise UsageError(f"file of changes `{path}`: {error}") from None
-    machines = data.pop("machine", None)
-    if data or not isinstance(machines, dict):
-        raise UsageError(
-            f"file of changes `{path}`: found {', '.join(data) or 'no machine'}; allowed: tables "
-            "[machine.NAME]"
-        )
-    found = []
-    for name, numbers in machines.items():
-        for key, value in numbers.items() if isinstance(numbers, dict) else [("", numbers)]:
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise UsageError(f"file of changes `{path}`: machine.{name}.{key}: not a number")
-            found.append(Change(name, key, float(value)))
-    return found
 
 
 def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[str]]:

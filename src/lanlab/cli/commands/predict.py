@@ -34,9 +34,6 @@ class PredictOptions:
         "KEY=VALUE",
         "Machine parameter to change, e.g. machine.486dx2-nt4.interrupt_us=100; may be repeated.",
     )
-    changes_file: str | None = option(
-        "--changes", "FILE", "TOML file of changes, with a table [machine.NAME] for each machine."
-    )
     changed_link: str | None = option(
         "--changed-link",
         "LINK",
@@ -143,15 +140,12 @@ def _chosen(study: str, wanted: PredictOptions) -> tuple[Study, list[Change]]:
     from lanlab.cli.running.series import as_recorded
     from lanlab.studies.load import load_study
     from lanlab.studies.runs_on import study_on
-    from lanlab.studies.what_if import affected, changed_study, parse_change, read_changes
+    from lanlab.studies.what_if import affected, changed_study, parse_change
 
     changes = [parse_change(text) for text in wanted.settings or []]
-    path = options.path_of(wanted.changes_file)
-    if path is not None:
-        changes += read_changes(path)
     if not changes and wanted.changed_link is None:
         raise UsageError(
-            "nothing is changed; give --set, --changes or --changed-link",
+            "nothing is changed; give --set or --changed-link",
             hint="`lanlab show STUDY --only machines` lists what can be changed",
         )
     chosen = study_on(as_recorded(load_study(study)), "simulated")
