@@ -90,8 +90,6 @@ def test_lists_of_alternatives_are_not_iterated() -> None:
     assert [one.single() for one in lists.each()] == [
         {"os": os, "size": size, "host": "a"} for os in ("xp", "linux") for size in (1, 2)
     ]
-    some = [one.named for one in lists.each({"size": (7, 8)})]
-    assert some == [{"os": ("xp", "linux"), "size": (n,), "host": ("a",)} for n in (7, 8)]
     reduced = scope(os=["xp", "linux"], take="least").within(selection(size=[1, 2]))
     assert reduced.lists() == {"size": (1, 2)}
 
