@@ -287,10 +287,15 @@ def test_ensembles_name_existing_numbers(
     assert said in refusal(with_ensemble(numbers, member))
 
 
-def test_an_ensemble_has_at_most_200_members() -> None:
-    with pytest.raises(BadStudy, match="members"):
-        parse_machines(with_ensemble(["pc.interrupt_us"], *[[1.0]] * 201), "machines.toml")
-    parse_machines(with_ensemble(["pc.interrupt_us"], *[[1.0]] * 200), "machines.toml")
+@pytest.mark.parametrize(
+    ("members", "is_allowed"), [(0, False), (1, True), (200, True), (201, False)]
+)
+def test_an_ensemble_has_1_to_200_members(members: int, is_allowed: bool) -> None:
+    data = with_ensemble(["pc.interrupt_us"], *[[1.0]] * members)
+    if is_allowed:
+        assert len(parse_machines(data, "machines.toml").ensemble[0].members) == members
+    else:
+        assert "members" in refusal(data)
 
 
 def test_a_member_of_an_ensemble_has_its_own_numbers() -> None:
