@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 
 import pytest
+from captures import captured
 from trial_running import Pair, Trial, opened_pair
 from waiting import until
 
@@ -205,3 +206,17 @@ def assert_wire(before: Counters, after: Counters, packets: int, octets: int) ->
     assert sent["tx_bytes"] > octets
     for name in ("tx_errors", "tx_drops"):
         assert sent[name] == 0
+
+
+def test_tshark_sees_every_datagram_once(lan: Pair) -> None:
+    """A paced trial of 300 messages in 3 flows, on the wire: 300 datagrams of that length."""
+    flows = 3
+    source, target = lan.bed.hosts
+    with captured([target], source, target.addresses["ipv4"], 500) as end:
+        trial = lan.trial(
+            "stream", message_size_bytes=500, messages=300, rate_messages_per_s=1000, flows=flows
+        )
+        (ports,) = end()
+    assert len(ports) == trial.source["sent_messages"] == trial.target["total_messages"] == 300
+    assert len(set(ports)) == flows
+    assert all(ports.count(port) == 300 // flows for port in ports)
