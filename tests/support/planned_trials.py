@@ -3,7 +3,7 @@
 import math
 
 from lanlab.analysis.statistics.equivalence import Margin
-from lanlab.analysis.statistics.power import CAP, _detects, _encloses, _least, _Spread
+from lanlab.analysis.statistics.power import CAP, Spread
 from lanlab.analysis.statistics.samples import Scale
 from lanlab.analysis.statistics.two_groups import Design
 
@@ -24,9 +24,8 @@ def trials_to_detect(
     power: float = 0.8,
     cap: int = CAP,
 ) -> int | None:
-    spread = _Spread(sd, sd_b or sd, design)
     away = abs(math.log(difference)) if scale == "log" else abs(difference)
-    return _least(lambda n: _detects(away, spread, n, level, two_sided=True), level, power, cap)
+    return Spread(sd, sd_b or sd, design).trials([away], level / 2, power=power, cap=cap)
 
 
 def trials_for_equivalence(
@@ -39,5 +38,5 @@ def trials_for_equivalence(
 ) -> int | None:
     there = 0.0 if true is None else math.log(true) if margin.scale == "log" else true
     low, high = margin.scaled
-    spread = _Spread(sd, sd_b or sd, design)
-    return _least(lambda n: _encloses(there, low, high, spread, n, 0.05), 0.05, 0.8, CAP)
+    spread = Spread(sd, sd_b or sd, design)
+    return spread.trials([there - low, high - there], 0.05, power=0.8, cap=CAP)

@@ -8,7 +8,7 @@ from scipy import stats
 
 from lanlab.analysis.findings.contrast import Estimate, contrast, contrasts, scale_for
 from lanlab.analysis.findings.drift_within import change
-from lanlab.analysis.findings.planning import _exceeds, trials_needed
+from lanlab.analysis.findings.planning import trials_needed
 from lanlab.analysis.findings.printed import PrintedRatio, half_digit, number_of, times
 from lanlab.analysis.findings.sample import (
     PrintedNumber,
@@ -17,6 +17,7 @@ from lanlab.analysis.findings.sample import (
     as_number,
     divided,
 )
+from lanlab.analysis.statistics.power import exceeds
 from lanlab.studies.published import PublishedValue
 
 
@@ -323,8 +324,8 @@ def test_only_the_distance_of_value_and_bound_matters(
 def test_power_follows_the_noncentral_t_distribution(df: float, critical: float) -> None:
     for away in (0.0, 0.5, 2.0, 5.0, 29.0):
         oracle = float(stats.nct.sf(critical, df, away))
-        assert _exceeds(away, df, critical) == pytest.approx(oracle, abs=1e-6)
-    assert _exceeds(31.0, df, 32.0) == pytest.approx(float(stats.norm.sf(1.0)))
+        assert exceeds(away, df, critical) == pytest.approx(oracle, abs=1e-6)
+    assert exceeds(31.0, df, 32.0) == pytest.approx(float(stats.norm.sf(1.0)))
 
 
 def test_power_within_two_bounds_is_the_chance_of_keeping_both() -> None:

@@ -38,9 +38,9 @@ def test_exceeding_a_margin_is_tested_on_one_side(sign: int) -> None:
     assert seen.minutes == seen.further_trials == 2 * (seen.trials_per_side - 5)
 
 
-def test_a_plan_has_two_trials_at_least_and_its_cap_at_most() -> None:
-    assert trials_to_detect(100, 1, cap=2) == 2
-    assert trials_to_detect(1, 1, cap=2) is None
+def test_a_plan_has_three_trials_at_least_and_its_cap_at_most() -> None:
+    assert trials_to_detect(100, 1, cap=3) == 3
+    assert trials_to_detect(1, 1, cap=3) is None
     cap = trials_to_detect(1, 1)
     assert cap is not None
     assert trials_to_detect(1, 1, cap=cap) == cap
@@ -55,7 +55,7 @@ def test_missing_trials_are_counted_for_each_condition() -> None:
     assert seen.further_trials == 2 * seen.trials_per_side - 9
     assert seen.minutes == pytest.approx(seen.further_trials / 2)
     clear = trials_to_decide(welch([0.0, 1.0, 2.0] * 4, [99.0, 101.0]), mean_trial_s=30)
-    assert (clear.trials_per_side, clear.further_trials) == (2, 0)
+    assert (clear.trials_per_side, clear.further_trials) == (3, 1)
 
 
 def test_narrow_equivalence_needs_more_trials_near_either_margin() -> None:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import nctdtr, ndtr, stdtrit
-
 from lanlab.analysis.findings.contrast import Estimate
-from lanlab.analysis.statistics.power import CAP
+from lanlab.analysis.statistics.power import CAP, chance_to_show, least
 
 POWER = 0.8
-#: From this distance in standard errors, the normal distribution replaces Student's t.
-_FAR = 30.0
 
 
 def trials_needed(
@@ -38,19 +34,10 @@ def trials_needed(
     now = sum(estimate.n) / len(estimate.n)
 
     def power(n: int) -> float:
-        error = estimate.error * math.sqrt(now / n)
         df = estimate.df * (n - 1) / (now - 1)
-        critical = float(stdtrit(df, 1 - level / 2))
-        found = [_exceeds(distance / error, df, critical) for distance in distances]
-        return 1 - sum(1 - one for one in found)
+        return chance_to_show(distances, estimate.error * math.sqrt(now / n), df, level / 2)
 
-    few, many = max(2, math.floor(now)), CAP
-    if power(many) < POWER:
-        return None
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if power(middle) >= POWER else (middle, many)
-    return many
+    return least(power, POWER, max(2, math.floor(now)), CAP)
 
 
 def _distances(estimate: Estimate, low: float | None, high: float | None) -> list[float]:
@@ -65,9 +52,3 @@ def _distances(estimate: Estimate, low: float | None, high: float | None) -> lis
             return [estimate.value - estimate.below - high]
         ends.append(high - estimate.value - estimate.above)
     return ends
-
-
-def _exceeds(noncentrality: float, df: float, critical: float) -> float:
-    if noncentrality > _FAR:
-        return float(ndtr(noncentrality - critical))
-    return 1 - float(nctdtr(df, noncentrality, critical))

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
-import numpy as np
-from scipy.special import chdtri, gammaln, ndtr, stdtrit
+from scipy.special import nctdtr, ndtr, stdtrit
 
 from lanlab.analysis.statistics.equivalence import Margin
-from lanlab.analysis.statistics.samples import Floats, check_share
+from lanlab.analysis.statistics.samples import check_share
 from lanlab.analysis.statistics.two_groups import Comparison, Design
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
 CAP = 1_000
-#: With more trials per side, the uncertainty of the degrees of freedom has no effect.
-_SURE_OF_DF = 60
-_NODES = 160
-_LEFT_OUT = 1e-14
+#: With two trials of each, the estimate of the spread itself decides, which is not counted here.
+LEAST = 3
+#: From this distance in standard errors, the normal distribution replaces Student's t.
+_FAR = 30.0
 
 
 @dataclass(frozen=True)
@@ -66,10 +64,11 @@ def trials_to_decide(
 
     Raises:
         UsageError: A margin on another scale, a time that is not above 0, no spread, a level or
-            power outside 0 to 1, or a cap below 2.
+            power outside 0 to 1, or a cap below 3.
     """
     if not (math.isfinite(mean_trial_s) and mean_trial_s > 0):
         raise UsageError(f"mean_trial_s: need seconds above 0, got {mean_trial_s:g}")
+    check_share("level", level)
     if margin is not None and margin.scale != comparison.scale:
         raise UsageError(
             "margin: it must be on the comparison's scale",
@@ -78,24 +77,18 @@ def trials_to_decide(
     seen = comparison.scaled_effect
     by_block = comparison.sd_difference
     spread = (
-        _Spread(comparison.sd_a, comparison.sd_b, "unpaired")
+        Spread(comparison.sd_a, comparison.sd_b, "unpaired")
         if by_block is None
-        else _Spread(by_block, by_block, "by block")
+        else Spread(by_block, by_block, "by block")
     )
     would_show: Literal["differs", "equivalent", "different"] = "differs"
+    distances, tail = [abs(seen)], level / 2
     if margin is not None:
         low, high = margin.scaled
-        would_show = "equivalent" if low < seen < high else "different"
-        away = max(low - seen, seen - high)
-    else:
-        away = abs(seen)
-
-    def chance(n: int) -> float:
-        if margin is not None and would_show == "equivalent":
-            return _encloses(seen, *margin.scaled, spread, n, level)
-        return _detects(away, spread, n, level, two_sided=margin is None) if away > 0 else 0.0
-
-    needed = _least(chance, level, power, cap)
+        is_inside = low < seen < high
+        would_show, tail = "equivalent" if is_inside else "different", level
+        distances = [seen - low, high - seen] if is_inside else [max(low - seen, seen - high)]
+    needed = spread.trials(distances, tail, power=power, cap=cap)
     if needed is None:
         return Further(would_show, None, None, None, cap)
     further = max(0, needed - comparison.n_a) + max(0, needed - comparison.n_b)
@@ -103,7 +96,9 @@ def trials_to_decide(
 
 
 @dataclass(frozen=True)
-class _Spread:
+class Spread:
+    """Standard deviations of two conditions; by block, that of their differences."""
+
     a: float
     b: float
     design: Design
@@ -115,96 +110,55 @@ class _Spread:
                 hint="trials without any spread give no basis for a sample size",
             )
 
-    def half_widths(self, n: int, tail: float) -> tuple[float, Floats, Floats]:
-        """
-        Possible intervals with `n` trials per side; `tail` is the probability beyond each end.
-
-        Returns:
-            The true standard error of the difference; half widths of the interval, and their
-            probabilities, both of shape `(nodes,)`.
+    def error(self, n: int) -> tuple[float, float]:
+        """The standard error of the difference with `n` trials of each, and its degrees of
+        freedom.
         """
         if self.design == "by block":
-            error = self.a / math.sqrt(n)
-            own, chances = _estimated_deviations(n - 1.0)
-            return error, float(stdtrit(n - 1, 1 - tail)) * error * own, chances
-        error = math.hypot(self.a, self.b) / math.sqrt(n)
-        if n > _SURE_OF_DF:
-            squares = self.a**2 + self.b**2
-            df = (n - 1) * squares**2 / (self.a**4 + self.b**4)
-            estimates, chances = _estimated_deviations(df)
-            return error, float(stdtrit(df, 1 - tail)) * error * estimates, chances
-        # Welch's degrees of freedom are estimated, too: with 2 trials per side they are often near
-        # 1, where the quantile is 13 instead of 4.
-        own, chances = _estimated_deviations(n - 1.0, 64, 1e-7)
-        a, b = (sd**2 * own**2 / n for sd in (self.a, self.b))
-        both = a[:, None] + b
-        dfs = (n - 1) * both**2 / (a[:, None] ** 2 + b**2)
-        halves = np.interp(dfs, *_quantiles(n, tail)) * np.sqrt(both)
-        return error, halves.ravel(), np.outer(chances, chances).ravel()
+            return self.a / math.sqrt(n), n - 1.0
+        squares = self.a**2 + self.b**2
+        return math.sqrt(squares / n), (n - 1) * squares**2 / (self.a**4 + self.b**4)
+
+    def trials(
+        self, distances: Sequence[float], tail: float, *, power: float, cap: int
+    ) -> int | None:
+        """The least number of trials that shows all distances; see `chance_to_show`."""
+        check_share("tail", tail)
+        check_share("power", power)
+        if cap < LEAST:
+            raise UsageError(f"cap: need at least {LEAST}, got {cap}")
+        if min(distances) <= 0:
+            return None
+        return least(
+            lambda n: chance_to_show(distances, *self.error(n), tail), power, LEAST - 1, cap
+        )
 
 
-@functools.cache
-def _legendre(nodes: int) -> tuple[Floats, Floats]:
-    return np.polynomial.legendre.leggauss(nodes)
-
-
-@functools.lru_cache(maxsize=256)
-def _estimated_deviations(
-    df: float, nodes: int = _NODES, left_out: float = _LEFT_OUT
-) -> tuple[Floats, Floats]:
+def chance_to_show(distances: Sequence[float], error: float, df: float, tail: float) -> float:
     """
-    Values of an estimated standard deviation whose true value is 1, and their probabilities: nodes
-    and weights for an integral, both of shape `(nodes,)`.
+    Probability that one-sided t tests show a value to be on its side of all bounds, at least.
 
     Args:
-        df: Degrees of freedom of the estimate, above 0.
-        nodes: Number of nodes.
-        left_out: Probability omitted at each end.
+        distances: From the true value to each bound.
+        error: Standard error of the value, in the same unit.
+        df: Its degrees of freedom.
+        tail: One-sided level of each test.
     """
-    # Integrate over the logarithm: with few degrees of freedom the deviation spans decades.
-    low, high = (0.5 * math.log(chdtri(df, p) / df) for p in (1 - left_out, left_out))
-    places, weights = _legendre(nodes)
-    logs = 0.5 * (high - low) * places + 0.5 * (high + low)
-    squares = np.exp(2 * logs)
-    log_density = df / 2 * math.log(df / 2) - gammaln(df / 2) + df * logs - df * squares / 2
-    density = 2 * np.exp(log_density)
-    return np.exp(logs), 0.5 * (high - low) * weights * density
+    critical = float(stdtrit(df, 1 - tail))
+    return 1 - sum(1 - exceeds(distance / error, df, critical) for distance in distances)
 
 
-@functools.lru_cache(maxsize=256)
-def _quantiles(n: int, tail: float) -> tuple[Floats, Floats]:
-    dfs = np.linspace(n - 1, 2 * (n - 1), 400)
-    return dfs, np.asarray(stdtrit(dfs, 1 - tail))
+def exceeds(noncentrality: float, df: float, critical: float) -> float:
+    if noncentrality > _FAR:
+        return float(ndtr(noncentrality - critical))
+    return 1 - float(nctdtr(df, noncentrality, critical))
 
 
-def _detects(away: float, spread: _Spread, n: int, level: float, *, two_sided: bool) -> float:
-    error, halves, chances = spread.half_widths(n, level / 2 if two_sided else level)
-    found = float(chances @ ndtr((away - halves) / error))
-    if two_sided:
-        found += float(chances @ ndtr((-away - halves) / error))
-    return min(1.0, found)
-
-
-def _encloses(
-    there: float, low: float, high: float, spread: _Spread, n: int, level: float
-) -> float:
-    """Probability that the interval of confidence 1 - 2 `level` lies between `low` and `high`."""
-    error, halves, chances = spread.half_widths(n, level)
-    inside = ndtr((high - halves - there) / error) - ndtr((low + halves - there) / error)
-    return min(1.0, float(chances @ np.maximum(inside, 0.0)))
-
-
-def _least(chance: Callable[[int], float], level: float, power: float, cap: int) -> int | None:
-    check_share("level", level)
-    check_share("power", power)
-    if cap < 2:
-        raise UsageError(f"cap: need at least 2, got {cap}")
-    if chance(cap) < power:
+def least(chance: Callable[[int], float], power: float, few: int, many: int) -> int | None:
+    """The least number above `few` with this chance; `None` if even `many` has less."""
+    if chance(many) < power:
         return None
-    low, high = 1, 2
-    while high < cap and chance(high) < power:
-        low, high = high, min(cap, 2 * high)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if chance(middle) >= power else (middle, high)
-    return high
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if chance(middle) >= power else (middle, many)
+    return many
