@@ -32,9 +32,6 @@ macro_rules! services {
         }
 
         /// Connect and log in.
-        ///
-        /// # Errors
-        /// A fault of the server, its address, or the user.
         pub async fn connect(target: &Target) -> Result<AnySession> {
             check_secret(target)?;
             match target.service {
@@ -187,9 +184,6 @@ impl AnySession {
 }
 
 /// Names of the shares, exports or buckets that a server offers to a user, for a target without one.
-///
-/// # Errors
-/// The service has no such names, or the server, its address or the user is invalid.
 pub async fn places(target: &Target) -> Result<Vec<String>> {
     check_secret(target)?;
     let listed = match target.service {

@@ -21,9 +21,6 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
     }
 
     /// Returns the connection to start TLS on it. No unprotected data may be waiting.
-    ///
-    /// # Errors
-    /// Unprotected data has arrived.
     pub fn into_wire(self) -> io::Result<W> {
         if self.pending.is_empty() {
             return Ok(self.wire);
@@ -33,9 +30,6 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
     }
 
     /// The next line without its end; `None` if the connection ends between two lines.
-    ///
-    /// # Errors
-    /// The connection is broken or ends within a line, or the line is too long.
     pub async fn next(&mut self) -> io::Result<Option<String>> {
         loop {
             let end = self.pending.iter().position(|octet| *octet == b'\n');

@@ -34,10 +34,8 @@ pub trait AtLink: Send {
     /// The error that made the link unusable.
     fn failure(&self) -> Option<&LinkFailure>;
 
-    /// Name of the link's interface.
     fn interface(&self) -> &str;
 
-    /// Whether the link can still be used.
     fn check(&self) -> io::Result<()> {
         self.failure().map_or(Ok(()), |(kind, message)| {
             let interface = self.interface();

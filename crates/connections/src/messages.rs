@@ -80,9 +80,6 @@ impl Messages {
     }
 
     /// Receive a message. Until done, pass the same buffer again.
-    ///
-    /// # Errors
-    /// A connection error, or `InvalidData` for anything else.
     pub fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,

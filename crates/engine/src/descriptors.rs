@@ -7,8 +7,6 @@ use crate::messages::Failure;
 const OWN: u64 = 64;
 
 /// Raise the limit of open files as needed.
-///
-/// # Errors The hard limit is below `needed` plus this process's own files.
 pub fn provide(needed: u64, whose: &str) -> Result<(), Failure> {
     os::raise_descriptor_limit(OWN + needed);
     check(OWN + needed, whose, os::descriptor_limit())

@@ -10,8 +10,6 @@ pub fn create(path: &str) -> Result<Recorder, Failure> {
 }
 
 /// Write everything queued.
-///
-/// # Errors `recording.failed` if a write failed.
 pub fn end(recorder: Option<&mut Recorder>) -> Result<(), Failure> {
     let Some(recorder) = recorder else { return Ok(()) };
     recorder.end().map_err(|error| {

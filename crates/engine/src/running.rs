@@ -211,7 +211,6 @@ impl Running {
         self.progress.is_cancelled()
     }
 
-    /// # Errors `cancelled`.
     pub fn check(&self) -> Result<(), Failure> {
         if self.is_cancelled() { Err(Failure::cancelled()) } else { Ok(()) }
     }

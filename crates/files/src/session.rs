@@ -15,7 +15,6 @@ use crate::path::ServicePath;
 /// before it ends, the session is unusable. Every call can fail with any [`crate::Class`]; error
 /// texts name the file and the operation.
 pub trait Session: Sized {
-    /// An open file.
     type File;
 
     /// How this service transfers a file fastest.
@@ -87,7 +86,6 @@ pub trait Session: Sized {
     /// Close a file. On success, the server has confirmed all written data.
     fn close(&self, file: Self::File) -> impl Future<Output = Result<()>>;
 
-    /// Remove a file.
     fn remove(&self, path: &ServicePath) -> impl Future<Output = Result<()>>;
 
     /// The entries of a directory (`None`: the session's directory), in any order.

@@ -73,9 +73,6 @@ enum Machine {
 
 impl Medium {
     /// The medium of a plan. The same seed and the same calls give the same events.
-    ///
-    /// # Errors
-    /// [`BadPlan`] if such a medium is impossible.
     pub fn new(plan: &Plan, seed: u64) -> Result<Self, BadPlan> {
         plan.check()?;
         let machine = match plan.topology {

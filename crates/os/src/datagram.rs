@@ -161,9 +161,6 @@ impl DatagramSocket {
     }
 
     /// Send one message to the connected peer; `wait` blocks until there is room.
-    ///
-    /// # Errors
-    /// A system error; `WouldBlock` if there is no room.
     pub fn send_one(&self, message: &[u8], wait: bool) -> io::Result<()> {
         // SAFETY: pointer and length describe `message`.
         let sent = unsafe {
@@ -250,9 +247,6 @@ impl DatagramSocket {
     }
 
     /// Receive waiting buffers (`recvmmsg`); `wait` blocks until there is one.
-    ///
-    /// # Errors
-    /// A system error; `WouldBlock` if there is nothing, or after the receive time-out.
     pub fn receive_batch(&self, batch: &mut ReceiveBatch, wait: bool) -> io::Result<usize> {
         batch.received = 0;
         if batch.is_plain {

@@ -77,9 +77,6 @@ pub(super) unsafe fn control(request: libc::c_ulong, argument: &mut libc::ifreq)
 }
 
 /// The offloads of `device` in this process's network namespace.
-///
-/// # Errors
-/// `ENODEV` if there is no such device; or a system error.
 pub fn offloads(device: &str) -> io::Result<Vec<Offload>> {
     let mut list = Vec::with_capacity(OFFLOADS.len());
     for (name, read, _) in OFFLOADS {
@@ -96,9 +93,6 @@ pub fn offloads(device: &str) -> io::Result<Vec<Offload>> {
 }
 
 /// Switch every offload of `device` on or off, and return the resulting state.
-///
-/// # Errors
-/// `EPERM` without the right to configure the network, `ENODEV`, or a system error.
 pub fn set_offloads(device: &str, on: bool) -> io::Result<Vec<Offload>> {
     for (_, _, set) in OFFLOADS {
         match call(device, set, u32::from(on)) {

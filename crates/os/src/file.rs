@@ -24,9 +24,6 @@ pub fn close(file: File) -> io::Result<()> {
 
 /// Write two consecutive parts at `offset` in one call (pwritev(2)).
 ///
-/// # Errors
-/// A system error.
-///
 /// # Returns
 /// Number of bytes written, possibly fewer than given.
 pub fn write_parts_at(file: &File, parts: [&[u8]; 2], offset: u64) -> io::Result<usize> {

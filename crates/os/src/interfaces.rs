@@ -20,9 +20,6 @@ const DUPLEX_HALF: u8 = 0;
 const DUPLEX_FULL: u8 = 1;
 
 /// The number of an interface, by its name (`if_nametoindex(3)`).
-///
-/// # Errors
-/// No interface has that name.
 pub fn interface_index(name: &str) -> io::Result<u32> {
     let missing =
         || io::Error::new(io::ErrorKind::NotFound, format!("no interface named `{name}`"));

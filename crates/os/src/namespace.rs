@@ -20,9 +20,6 @@ pub fn own_network() -> io::Result<File> {
 }
 
 /// Run `work` with a routing socket in the network namespace of each of these processes.
-///
-/// # Errors
-/// The first error of `work` or the system.
 pub fn in_networks<T: Send, P: Sync>(
     plans: &[P],
     pid_of: impl Fn(&P) -> u32 + Send,

@@ -10,9 +10,6 @@ use rustix::thread::{
 };
 
 /// Bind the calling thread to one processor (`sched_setaffinity`).
-///
-/// # Errors
-/// `EINVAL` if there is no such processor, or this process may not use it.
 pub fn bind_to_processor(processor: usize) -> io::Result<()> {
     if processor >= CpuSet::MAX_CPU {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));

@@ -124,9 +124,6 @@ impl RawLink {
 
     /// Make a TAP of this name in the network namespace of the calling thread, and become the other end of
     /// its wire, with this hardware address. The interface is removed on drop.
-    ///
-    /// # Errors
-    /// A system error: no `/dev/net/tun`, or no right to it.
     pub fn tap(interface: &str, mac: [u8; 6]) -> io::Result<Self> {
         let kind = Kind::Tap(Tap::open(interface)?);
         Ok(Self { kind, mac, interface: interface.to_owned() })
@@ -194,9 +191,6 @@ pub struct LinkDescriptor(OwnedFd);
 
 impl LinkDescriptor {
     /// Duplicate the descriptor of this link.
-    ///
-    /// # Errors
-    /// A system error: the process has too many descriptors.
     pub fn of(link: &impl AsFd) -> io::Result<Self> {
         Ok(Self(link.as_fd().try_clone_to_owned()?))
     }

@@ -19,9 +19,6 @@ pub struct DatagramOptions {
 }
 
 /// A UDP socket bound to `address` with `options` in force.
-///
-/// # Errors
-/// A system error; `InvalidInput` if a requested buffer size is not granted.
 pub fn bind_datagram(address: SocketAddr, options: &DatagramOptions) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
     if address.is_ipv6() {
@@ -71,8 +68,6 @@ fn is_in_progress(error: &io::Error) -> bool {
 }
 
 /// Set both buffers, and check that the system did not silently limit them.
-///
-/// # Errors A system error; `InvalidInput`, with the granted size, if it is smaller.
 pub fn apply_buffers(
     socket: &Socket,
     send_bytes: Option<usize>,

@@ -263,9 +263,6 @@ pub fn set_congestion_control(socket: &impl AsFd, name: &str) -> io::Result<()> 
 }
 
 /// Read available data without waiting.
-///
-/// # Errors
-/// The system's error; `WouldBlock` if there is no data.
 pub fn receive_now(connection: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
     receive(connection, buffer, libc::MSG_DONTWAIT)
 }
@@ -283,9 +280,6 @@ pub(super) fn receive(
 }
 
 /// Write as much as there is room for, without waiting.
-///
-/// # Errors
-/// The system's error; `WouldBlock` if there is no room.
 pub fn send_now(connection: &TcpStream, octets: &[u8]) -> io::Result<usize> {
     // SAFETY: pointer and length describe `octets`.
     let sent = unsafe {

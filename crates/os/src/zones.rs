@@ -9,9 +9,6 @@ use crate::interfaces::interface_index;
 ///
 /// # Arguments
 /// `zone`: the interface of a link-local address, by name or number (RFC 4007, section 11).
-///
-/// # Errors
-/// There is no such interface.
 pub fn socket_address(ip: IpAddr, zone: Option<&str>, port: u16) -> io::Result<SocketAddr> {
     match (ip, zone) {
         (IpAddr::V6(ip), Some(zone)) => {

@@ -89,8 +89,6 @@ fn open(
 }
 
 /// Check that this is a file or directory, not a link, pipe, socket or device.
-///
-/// # Errors `PermissionDenied` for the latter.
 pub fn ordinary(found: &Metadata) -> io::Result<()> {
     if found.is_file() || found.is_dir() {
         Ok(())

@@ -198,8 +198,6 @@ impl Confined {
     }
 
     /// Remove a directory that is empty to clients, with its unfinished uploads.
-    ///
-    /// # Errors A system error.
     pub fn remove_dir(&self, names: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
         let removed = directory.remove_dir(name);

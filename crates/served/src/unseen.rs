@@ -42,8 +42,6 @@ impl Unseen {
     }
 
     /// The file, for writing.
-    ///
-    /// # Errors The file is closed.
     pub fn file(&mut self) -> io::Result<&mut File> {
         self.file.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
     }

@@ -184,8 +184,6 @@ impl Serving {
 }
 
 /// Start serving on the caller's tokio runtime.
-///
-/// # Errors The directory does not exist, the port is in use, or the service has no embedded server.
 pub async fn serve(offer: &Offer) -> Result<Serving> {
     serve_within(offer, &Bounds::default()).await
 }

@@ -18,7 +18,6 @@ const EACH: Duration = Duration::from_secs(1);
 /// Maximum characters of an entry: client names can be long.
 const LONGEST: usize = 160;
 
-/// Logged for a change on a read-only service.
 pub const READ_ONLY: &str = "a change: the directory is served read-only";
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -129,9 +129,6 @@ impl<R: Redirector, P: MessagePort, K: Clock> Redirected<R, P, K> {
     /// Wait until the session is established (the call `connected`), and check the directory.
     ///
     /// `patience` limits each call, by `clock`.
-    ///
-    /// # Errors
-    /// The server refuses the session, the directory does not exist, or the port fails.
     pub async fn begin(
         redirector: R,
         connected: CallId,

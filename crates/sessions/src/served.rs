@@ -27,7 +27,6 @@ pub trait FileAnswers {
     ) -> impl Future<Output = ()>;
 }
 
-/// Policy for logins.
 pub trait Logins {
     /// Longest message of a client that has logged in, bytes.
     fn longest_message(&self) -> usize;
@@ -39,9 +38,6 @@ pub trait Logins {
     fn succeeded(&mut self);
 
     /// The `count`th login failed. The client is informed after this returns.
-    ///
-    /// # Errors
-    /// The connection must be closed.
     fn failed(&mut self, count: u32) -> impl Future<Output = io::Result<()>>;
 
     /// Report what happened to the client, for the operator.
@@ -49,9 +45,6 @@ pub trait Logins {
 }
 
 /// Serve a client until it leaves or is disconnected. Files that it left open are then closed.
-///
-/// # Errors
-/// Errors of the port, and of [`Logins::failed`].
 pub async fn serve(
     session: &mut Session,
     port: &mut impl MessagePort,

@@ -45,12 +45,10 @@ impl<N: Node + 'static> Host<N> {
         self.shared.state.borrow().hosts[usize::from(self.id)].machine.clone()
     }
 
-    /// Cost of receiving a message: [`Machine::receive_call`].
     pub fn receive_call(&self) -> Cost {
         self.shared.state.borrow().hosts[usize::from(self.id)].machine.receive_call
     }
 
-    /// Cost of sending a message: [`Machine::send_call`].
     pub fn send_call(&self) -> Cost {
         self.shared.state.borrow().hosts[usize::from(self.id)].machine.send_call
     }

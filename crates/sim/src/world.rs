@@ -82,9 +82,6 @@ pub struct World<N: Node + 'static>(Rc<Shared<N>>);
 impl<N: Node + 'static> World<N> {
     /// The world of a plan. `node` creates the node of each host. The same seed gives the same
     /// world.
-    ///
-    /// # Errors
-    /// [`BadWorld`] if such a world is impossible.
     pub fn new(
         plan: &WorldPlan,
         seed: u64,

@@ -186,8 +186,6 @@ pub trait Carrier: Any + fmt::Debug + Send {
         Self: Sized;
 
     /// The address of the file server with this name.
-    ///
-    /// # Errors The carrier has no such names.
     fn server(name: &str) -> Result<Peer, BadPeer>
     where
         Self: Sized;
@@ -227,8 +225,6 @@ pub trait Carrier: Any + fmt::Debug + Send {
     fn leave(&mut self) {}
 
     /// Send a whole message.
-    ///
-    /// # Errors [`NotSent`] gives the reason.
     fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent>;
 
     /// Close a session once queued messages are sent and acknowledged. [`Event::Ended`] follows.
@@ -244,9 +240,6 @@ pub trait Carrier: Any + fmt::Debug + Send {
     fn counts(&self) -> Vec<Count>;
 
     /// Handle a frame from the medium, of any framing and for any station.
-    ///
-    /// # Errors
-    /// [`Stray`] gives the reason if the frame is not for this carrier; the node counts it.
     fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray>;
 
     /// Do everything that is due. Spurious calls do nothing.

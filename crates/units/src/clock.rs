@@ -6,7 +6,6 @@ use crate::Instant;
 
 /// A clock that can wait: the host's, or a virtual one.
 pub trait Clock {
-    /// The time now.
     fn now(&self) -> Instant;
 
     /// Wait until `at`, or until `is_over` returns true. A real-time clock polls `is_over` about 50

@@ -29,10 +29,6 @@ pub struct Packet {
 
 impl Packet {
     /// Read a packet. Data after it is padding.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for other hardware, protocols and
-    /// operations.
     pub fn parse(packet: &[u8]) -> Result<Self, Error> {
         let (kind, operation, senders, targets): Fields = Field::first(FORMAT, packet, Order::Big)?;
         if let Some(offset) = (0..KIND.len()).find(|&at| kind[at] != KIND[at]) {

@@ -31,9 +31,6 @@ pub struct Announcement {
 
 impl Announcement {
     /// Read the message in a datagram.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] if it is not an announcement.
     pub fn parse(message: &[u8]) -> Result<Self, Error> {
         let forbidden =
             |field, offset, value: u8| Err(Error::forbidden(FORMAT, field, offset, value));

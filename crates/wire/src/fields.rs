@@ -15,7 +15,6 @@ pub(crate) enum Order {
 
 /// A field of fixed length, in which any value is valid.
 pub(crate) trait Field: Copy {
-    /// Number of octets.
     const LEN: usize;
 
     /// Read it from exactly [`LEN`](Self::LEN) octets.

@@ -64,9 +64,6 @@ impl Chunks {
     }
 
     /// Parse `octets` up to the next octets of the file, and return the number parsed.
-    ///
-    /// # Errors
-    /// What was invalid, or exceeded a limit.
     pub fn step(&mut self, octets: &[u8]) -> Result<(usize, Step), String> {
         for (at, octet) in octets.iter().enumerate() {
             match self.state {

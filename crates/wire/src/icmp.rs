@@ -64,9 +64,6 @@ impl Echo {
     }
 
     /// Read a reply, and return its data.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is shorter than a header, [`Error::Forbidden`] if it is another message.
     pub fn parse_reply(version: Version, message: &[u8]) -> Result<(Self, &[u8]), Error> {
         Error::need(FORMAT, message, HEADER_LEN)?;
         for (name, offset, allowed) in

@@ -21,7 +21,6 @@ const FORMAT: &str = "iperf3";
 const COOKIE_CHARACTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
 pub const HELLO: [u8; HELLO_BYTES] = *b"9876";
-/// See [`HELLO`].
 pub const HELLO_ANSWER: [u8; HELLO_BYTES] = *b"6789";
 
 codes! {
@@ -81,9 +80,6 @@ impl Head {
     }
 
     /// Read the header of a datagram.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is too short.
     pub fn parse(datagram: &[u8], is_wide: bool) -> Result<Self, Error> {
         let need = Self::octets(is_wide);
         let Some(head) = datagram.get(..need) else {

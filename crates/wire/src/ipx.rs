@@ -76,10 +76,6 @@ pub struct Header {
 
 impl Header {
     /// Read a packet; returns the header and the data, without padding.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is shorter than its header or its length field,
-    /// [`Error::Forbidden`] if the length is below that of the header.
     pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         Self::parse_as(FORMAT, packet)
     }

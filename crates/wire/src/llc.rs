@@ -241,9 +241,6 @@ const BASIC_FORMAT: u8 = 0x81;
 
 impl Identification {
     /// Read the information field.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] if it has another format.
     pub fn parse(information: &[u8]) -> Result<Self, Error> {
         let [format, classes, window, ..] = *information else {
             return Err(Error::truncated(FORMAT, information, IDENTIFICATION_LEN));

@@ -61,9 +61,6 @@ pub struct NamePacket {
 impl NamePacket {
     /// Read the data of an IPX packet. The networks noted by routers are skipped, and so is Windows
     /// 98's additional data in an answer.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for another command.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
         let (_, flags, code, name): NameFields = Field::first(FORMAT, data, Order::Little)?;
         let command = NameCommand::from_wire(code)
@@ -98,10 +95,6 @@ fields! {
 
 impl SessionHeader {
     /// Read a session packet; also returns its data.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is shorter than its length field, [`Error::Forbidden`] for
-    /// another kind.
     pub fn split(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         let header = Self::parse(packet)?;
         if !(stream::DATA..=stream::END_ACKNOWLEDGED).contains(&header.stream) {

@@ -53,10 +53,6 @@ pub struct Query {
 
 impl Query {
     /// Read a query.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is not a query for
-    /// one name.
     pub fn parse(datagram: &[u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
         if flags & (RESPONSE | OPCODE) != 0 {
@@ -124,10 +120,6 @@ pub struct Request {
 
 impl Request {
     /// Read a request.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is not such a
-    /// request for one name with one record.
     pub fn parse(datagram: &[u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
         // Section 4.2.1.1 gives 8 for a refresh, but its table gives 9: both are in use.
@@ -216,10 +208,6 @@ impl Records<'_, 18> {
 
 impl<'a> Response<'a> {
     /// Read a response.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is not a response
-    /// with one record.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
         if flags & (RESPONSE | OPCODE) != RESPONSE {

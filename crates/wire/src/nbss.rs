@@ -56,10 +56,6 @@ pub struct Header {
 
 impl Header {
     /// Read the header at the start of `octets`.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if `octets` is short. [`Error::Forbidden`] if the kind is unknown, or
-    /// flags are set that RFC 1002, section 4.3.1, reserves.
     pub fn parse(octets: &[u8], framing: Framing) -> Result<Self, Error> {
         Error::need(FORMAT, octets, HEADER_LEN)?;
         let forbidden = |field, offset| Error::forbidden(FORMAT, field, offset, octets[offset]);
@@ -72,9 +68,6 @@ impl Header {
     }
 
     /// Write the header.
-    ///
-    /// # Errors
-    /// [`Error::Forbidden`] if the packet is too long for `framing`.
     pub fn emit(self, framing: Framing) -> Result<[u8; HEADER_LEN], Error> {
         if self.len > framing.max_len() {
             return Err(Error::forbidden(FORMAT, "LENGTH", 1, self.len as u64));
@@ -136,10 +129,6 @@ pub enum Packet<'a> {
 
 impl<'a> Packet<'a> {
     /// Read `payload`, the `len` octets after a header.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if `payload` is too short for its kind, [`Error::Forbidden`] if a name
-    /// is encoded incorrectly.
     pub fn parse(kind: Kind, payload: &'a [u8]) -> Result<Self, Error> {
         Ok(match kind {
             Kind::Message => Self::Message(payload),
@@ -161,9 +150,6 @@ impl<'a> Packet<'a> {
     }
 
     /// Append the packet with its header.
-    ///
-    /// # Errors
-    /// [`Error::Forbidden`] if a message is too long for `framing`.
     pub fn emit(&self, framing: Framing, out: &mut Vec<u8>) -> Result<(), Error> {
         let (kind, len) = match self {
             Self::Message(message) => (Kind::Message, message.len()),

@@ -66,10 +66,6 @@ impl Name {
     }
 
     /// Append the encoded name with the labels of `scope`, such as `NETBIOS.COM` or none.
-    ///
-    /// # Errors
-    /// [`Error::Forbidden`] if a label is empty or longer than 63 octets, or the whole name
-    /// longer than 255.
     pub fn emit(&self, scope: &str, out: &mut Vec<u8>) -> Result<(), Error> {
         let forbidden =
             |value| Error::Forbidden { format: FORMAT, field: "scope", offset: 33, value };
@@ -90,10 +86,6 @@ impl Name {
 
     /// Read a name at the start of `octets`, and skip its scope. Also returns the number of octets
     /// read.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it does not end, [`Error::Forbidden`] if it is not encoded as a name
-    /// or is a pointer.
     pub fn parse_and_skip_scope(octets: &[u8]) -> Result<(Self, usize), Error> {
         let forbidden =
             |field, offset: usize| Error::forbidden(FORMAT, field, offset, octets[offset]);

@@ -47,9 +47,6 @@ pub struct Header {
 impl Header {
     /// Read the data of an IPX packet; also returns the data after the header. Networks noted by
     /// routers are skipped.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for another command.
     pub fn parse(data: &[u8]) -> Result<(Self, &[u8]), Error> {
         let (_, code, kind, message, name, source): Fields =
             Field::first(FORMAT, data, Order::Little)?;

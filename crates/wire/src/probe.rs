@@ -105,10 +105,6 @@ impl Layout {
 
     /// Read the header of `message`. A [`Layout::Tiny`] has only the sequence number; `session` and
     /// `flow` are then zero. `sequence` has only [`Self::sequence_bits`] bits.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if `message` is shorter than the header, [`Error::Forbidden`] if it is
-    /// of another kind.
     pub fn parse(self, message: &[u8]) -> Result<Header, Error> {
         let need = match self {
             Self::Tiny(octets) => octets,

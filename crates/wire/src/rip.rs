@@ -38,10 +38,6 @@ pub struct Packet {
 
 impl Packet {
     /// Read the data of an IPX packet.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short or ends within an entry, [`Error::Forbidden`] for another operation or
-    /// too many entries.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
         let operation = u16::first(FORMAT, data, Order::Big)?;
         let entries = &data[2..];

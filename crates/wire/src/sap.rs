@@ -60,10 +60,6 @@ impl Servers<'_> {
 
 impl<'a> Packet<'a> {
     /// Read the data of an IPX packet.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short or ends within a server, [`Error::Forbidden`] for another
-    /// operation.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let operation = u16::first(FORMAT, data, Order::Big)?;
         match operation {

@@ -160,10 +160,6 @@ pub struct Message {
 
 impl Message {
     /// Read a message. Padding and unused values are ignored, so that a later version can use them.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if `bytes` is short; [`Error::Forbidden`] if its length does not match
-    /// its kind, or magic, version or kind is unknown.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let truncated = |need| Error::Truncated { format: FORMAT, need, got: bytes.len() };
         if bytes.len() < ANSWER_LEN {

@@ -13,7 +13,6 @@ const UDP: u8 = 17;
 const UDP_HEADER_LEN: usize = 8;
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 
-/// An IPv4 packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<'a> {
     pub source: Ipv4Addr,
@@ -32,10 +31,6 @@ pub struct Datagram<'a> {
 
 impl<'a> Packet<'a> {
     /// Read a packet. Data after it is padding.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is shorter than its header or its length field,
-    /// [`Error::Forbidden`] if it has another version or its header is too short.
     pub fn parse(packet: &'a [u8]) -> Result<Self, Error> {
         let forbidden =
             |field, offset, value: u64| Err(Error::forbidden(FORMAT, field, offset, value));

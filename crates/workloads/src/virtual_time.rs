@@ -178,8 +178,6 @@ impl VirtualTime {
     }
 
     /// Run all tasks until this one completes; the others remain unfinished.
-    ///
-    /// # Errors No task can run.
     pub fn run<T: 'static>(&self, work: impl Future<Output = T> + 'static) -> Result<T, Deadlock> {
         let task = self.spawn(work);
         loop {

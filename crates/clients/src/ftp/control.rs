@@ -12,7 +12,6 @@ use super::network::Network;
 use super::reply::{self, Reply};
 use crate::exchanges::Wait;
 
-/// Maximum number of lines of a reply.
 const MAX_REPLY_LINES: usize = 512;
 
 #[derive(Debug)]

@@ -28,9 +28,6 @@ pub async fn connect(target: &Target) -> Result<Session> {
 }
 
 /// Connect to the control port of a server and log in, according to the target.
-///
-/// # Errors
-/// The server cannot be reached, or refuses the login.
 pub async fn begin<N: Network>(
     network: N,
     server: SocketAddr,

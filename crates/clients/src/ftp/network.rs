@@ -19,22 +19,14 @@ use crate::{small, transport, trust};
 
 /// Connections to a server, and a clock for timeouts.
 pub trait Network: Debug {
-    /// A connection.
     type Wire: AsyncRead + AsyncWrite + Unpin + Debug;
 
     /// Connect to a port of the server, without TLS.
-    ///
-    /// # Errors
-    /// It cannot be reached.
     fn connect(&self, peer: SocketAddr) -> impl Future<Output = Result<Self::Wire>>;
 
-    /// Whether data connections use TLS.
     fn has_tls(&self) -> bool;
 
     /// Start TLS on a connection, if data connections use it.
-    ///
-    /// # Errors
-    /// The server refuses TLS or is not trusted.
     fn secure(&self, what: &str, wire: Self::Wire) -> impl Future<Output = Result<Self::Wire>>;
 
     /// Protection of a connection in words, and whether it sends at once (`TCP_NODELAY`).
@@ -53,9 +45,6 @@ pub trait Network: Debug {
     fn now(&self) -> Duration;
 
     /// Run `work` with the reply timeout.
-    ///
-    /// # Errors
-    /// Errors of `work`, and a timeout.
     fn within<T>(
         &self,
         what: &str,
@@ -63,9 +52,6 @@ pub trait Network: Debug {
     ) -> impl Future<Output = Result<T>>;
 
     /// Read from a connection as soon as data arrives, and check its rate.
-    ///
-    /// # Errors
-    /// Errors of `reading`, and too low a rate.
     fn moving(
         &self,
         what: &str,

@@ -29,7 +29,6 @@ pub struct Connection {
     heads: Heads,
     /// The header of a request that has not been sent yet.
     head: Vec<u8>,
-    /// Whether the request is HEAD.
     asks_head: bool,
     /// The wait for an answer that began with the last request.
     pub(crate) wait: Wait,

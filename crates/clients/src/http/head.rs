@@ -40,7 +40,6 @@ const TLS_HANDSHAKE: u8 = 22;
 const TLS_MAJOR: u8 = 3;
 pub const NEEDS_TLS: &str = "this port requires TLS: use `webdavs://`, or `s3s://` for S3";
 pub const IN_TLS: &str = "an answer in TLS";
-/// The error for data that does not begin like an HTTP response.
 pub const NOT_HTTP: &str = "an answer that is not HTTP/1";
 
 #[derive(Debug, Default)]

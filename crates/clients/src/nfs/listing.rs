@@ -41,7 +41,6 @@ pub async fn all_pages<A>(ask: impl AsyncFn(Place) -> Result<Page<A>>) -> Result
 }
 
 impl Place {
-    /// The arguments of a page of at most `page_octets`.
     pub fn write(self, writer: &mut Writer, page_octets: u32) {
         writer.u64(self.cookie);
         writer.fixed(&self.verifier);

@@ -75,7 +75,6 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// The result of GETFH.
     pub fn handle(&mut self) -> Result<Vec<u8>> {
         Ok(self.of(op::GETFH)?.opaque(MAX_HANDLE_OCTETS)?.to_vec())
     }
@@ -91,5 +90,4 @@ pub fn read_status(reader: &mut Reader<'_>) -> Result<Status> {
     Ok(status)
 }
 
-/// The attributes of a file that is found or listed.
 pub const OF_FILE: [u32; 2] = [attribute::TYPE, attribute::SIZE];

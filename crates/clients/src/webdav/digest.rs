@@ -71,9 +71,6 @@ impl Digest {
     }
 
     /// The authorization field of a request.
-    ///
-    /// # Errors
-    /// The user's name is not allowed in a header.
     pub fn authorization(&self, method: &str, uri: &str) -> Result<HeaderValue> {
         let Credentials { user, secret, .. } = &self.who;
         let asked = PasswordParams { username: user, password: secret, uri, method, body: None };

@@ -20,9 +20,6 @@ pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
 }
 
 /// The properties in the only response, for a request of depth 0.
-///
-/// # Errors
-/// What is invalid in the response, or that it does not have exactly one entry.
 pub fn parse_one(document: &[u8]) -> Result<Entry, String> {
     let listed = responses(document)?;
     let [(path, response)] = &listed[..] else {

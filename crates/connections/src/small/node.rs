@@ -134,9 +134,6 @@ impl SmallNode {
     }
 
     /// Accept connections to `port`; 0: any free port.
-    ///
-    /// # Errors
-    /// `AddrInUse`.
     pub fn listen(self: &Arc<Self>, port: u16) -> io::Result<SmallListener> {
         let mut state = self.shared.state();
         let wanted = if port > 0 { port..=port } else { FIRST_PORT..=FIRST_PORT + PORTS };

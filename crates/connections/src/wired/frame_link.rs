@@ -11,10 +11,8 @@ use parking_lot::Mutex;
 
 /// A link of whole Ethernet frames, with its clock.
 pub trait FrameLink: Debug + Send {
-    /// Hardware address of this end.
     fn mac(&self) -> [u8; 6];
 
-    /// Name of the interface.
     fn interface(&self) -> &str;
 
     /// The time on the clock of this link.

@@ -30,9 +30,6 @@ pub struct WiredNode {
 
 impl WiredNode {
     /// Open the link and begin to claim the name and to learn the network.
-    ///
-    /// # Errors
-    /// As [`RawLink::open`]; a system error.
     pub fn begin(plan: &WiredPlan) -> io::Result<Arc<Self>> {
         if let Some(open) = offline(&plan.place) {
             let wake = Wake::new()?;
@@ -86,9 +83,6 @@ impl WiredNode {
     }
 
     /// Call another station, and wait for the session.
-    ///
-    /// # Errors
-    /// Errors of the link, or why the call failed.
     pub async fn call(self: &Arc<Self>, to: Peer) -> io::Result<WiredPort> {
         let id = self.shared.with(|state| {
             let id = state.node.open(state.link.now(), to);

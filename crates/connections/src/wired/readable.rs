@@ -14,9 +14,6 @@ pub struct Readable(AsyncFd<Arc<LinkDescriptor>>);
 
 impl Readable {
     /// Wait in the runtime of the calling thread.
-    ///
-    /// # Errors
-    /// The thread has no runtime; a system error.
     #[expect(deprecated, reason = "what is registered owns its descriptor until this is dropped")]
     pub fn new(link: &Arc<LinkDescriptor>) -> io::Result<Self> {
         Handle::try_current().map_err(io::Error::other)?;
@@ -24,9 +21,6 @@ impl Readable {
     }
 
     /// Wait for frames. After `Ready`, receive all of them: only new frames wake it again.
-    ///
-    /// # Errors
-    /// The runtime is about to end.
     pub fn poll(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.0.poll_read_ready(cx).map_ok(|mut ready| ready.clear_ready())
     }

@@ -64,9 +64,6 @@ impl Reader {
     }
 
     /// Return the link to its thread, which is notified of waiting frames at once.
-    ///
-    /// # Errors
-    /// A system error: the link has no reader then.
     pub fn give_back(&mut self) -> io::Result<()> {
         if self.program.take().is_some() {
             self.thread.change(&*self.link, LINK, Interest::Read)?;
@@ -79,9 +76,6 @@ impl Reader {
     }
 
     /// Wait for frames, in the runtime of the program that has the link.
-    ///
-    /// # Errors
-    /// The runtime is about to end.
     pub fn poll_frames(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &self.program {
             Some((_, readable)) => readable.poll(cx),

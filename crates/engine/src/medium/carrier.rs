@@ -221,7 +221,6 @@ impl Carrier {
         self.recorder.as_mut()
     }
 
-    /// Count frames of a host dropped before its adapter for lack of room.
     pub fn count_dropped_before_adapter(&mut self, port: Port, frames: u64) {
         self.extra_counts[usize::from(port)].lost_adapter_queue_frames += frames;
     }

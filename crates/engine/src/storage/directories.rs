@@ -209,8 +209,6 @@ fn remove_left_in(parent: &Path) {
 }
 
 /// Make a directory for a trial.
-///
-/// # Errors It cannot be made, there is no file system in memory, or another user owns its place.
 pub fn make(medium: Medium, for_server: bool) -> Result<Directory, Failure> {
     Places::of_this_user()?.make(medium, for_server)
 }
@@ -222,8 +220,6 @@ pub fn remove_left() {
 }
 
 /// Directory for datasets of a medium: kept between runs on disk, and until this engine ends in memory.
-///
-/// # Errors As `make`.
 pub fn for_datasets(medium: Medium) -> Result<PathBuf, Failure> {
     let places = Places::of_this_user()?;
     if medium == Medium::Disk {

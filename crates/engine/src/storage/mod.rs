@@ -80,8 +80,6 @@ fn free_bytes(directory: &Path) -> Result<Option<u64>, Failure> {
 }
 
 /// Reserve free memory.
-///
-/// # Errors The directory is not an absolute path.
 pub fn ready_memory(request: &ReadyMemory) -> Result<Task, Failure> {
     let directory = request.directory.as_deref().map(absolute).transpose()?;
     let bytes = request.bytes;

@@ -17,8 +17,6 @@ pub struct PcapFile {
 
 impl PcapFile {
     /// Create a capture file.
-    ///
-    /// # Errors The file exists, or cannot be created.
     pub fn create(path: &str) -> Result<Self, Failure> {
         let file =
             File::create_new(path).map_err(|error| Failure::system(format!("`{path}`"), &error))?;

@@ -9,8 +9,6 @@ use crate::messages::Failure;
 use crate::recording;
 
 /// Parse the place of a link, and start recording its frames if requested.
-///
-/// # Errors The place is invalid, or the file exists or cannot be created.
 pub fn begin(link: &LinkPlace) -> Result<RawLinkPlace, Failure> {
     let LinkPlace::Recorded { descriptor, pcap } = link else { return place_of(link) };
     let place = place_of(&LinkPlace::Descriptor(*descriptor))?;

@@ -35,8 +35,6 @@ numbers! {
 }
 
 impl SimulatedMachine {
-    /// # Errors
-    /// A number is out of its range.
     pub fn check(&self, key: &str) -> Result<(), Failure> {
         Row::check(self, key, 0.0, 0.0)
     }

@@ -8,8 +8,6 @@ use crate::Failure;
 
 /// The content of a row of [`numbers`], alone or in a group.
 pub trait Row {
-    /// # Errors
-    /// A number is out of its range; `key` leads to it.
     fn check(&self, key: &str, least: f64, most: f64) -> Result<(), Failure>;
 }
 

@@ -40,9 +40,7 @@ pub type Listing = Box<dyn Iterator<Item = io::Result<Found>> + Send>;
 
 /// The environment of a dialogue. Its system errors become replies.
 pub trait System {
-    /// A connection.
     type Wire: AsyncRead + AsyncWrite + Unpin;
-    /// Listener for data connections.
     type Listener;
     type File;
 
@@ -83,7 +81,6 @@ pub trait System {
     /// Whether logins need TLS.
     fn has_tls(&self) -> bool;
 
-    /// Whether a connection uses TLS.
     fn is_tls(&self, wire: &Self::Wire) -> bool;
 
     /// Start TLS on a control connection.
@@ -123,7 +120,6 @@ pub trait System {
         offset: u64,
     ) -> impl Future<Output = io::Result<usize>>;
 
-    /// Write all `data` at an offset.
     fn write_all_at(
         &self,
         file: &Self::File,

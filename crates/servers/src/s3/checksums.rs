@@ -69,8 +69,6 @@ pub struct Checksums {
 
 impl Checksums {
     /// The checksums of a request: in its head, or announced there for the trailer.
-    ///
-    /// # Errors An announced algorithm is unknown.
     pub fn of(asked: &Asked, payload: Option<[u8; 32]>) -> Result<Self, Refusal> {
         let given = NAMES.iter().filter_map(|name| {
             let value = asked.field(name)?.to_owned();
@@ -99,8 +97,6 @@ impl Checksums {
     }
 
     /// Compare them with the given values, including those in `trailer`.
-    ///
-    /// # Errors One differs, or was announced but is missing.
     pub fn agree(self, trailer: &[(String, String)]) -> Result<(), Refusal> {
         if let Some((hash, wanted)) = self.payload
             && hash.finalize()[..] != wanted

@@ -20,9 +20,7 @@ const BLOCK_BYTES: usize = 1 << 18;
 /// Maximum pieces collected into a block, so that tiny ones do not use much memory.
 const BLOCK_PIECES: usize = 4096;
 
-/// Destination of a body.
 pub trait Sink: Send + 'static {
-    /// Append the next bytes.
     fn put(&mut self, data: &[u8]) -> Result<(), Refusal>;
 }
 
@@ -47,8 +45,6 @@ pub struct Intake<S> {
 
 impl<S: Sink> Intake<S> {
     /// Receive into `sink`, up to `limit_bytes`; beyond it the error is `too_large`.
-    ///
-    /// # Errors The announced length is above the limit or missing, or a checksum algorithm is unknown.
     pub fn new(
         asked: &Asked,
         payload: Payload,
@@ -100,8 +96,6 @@ impl<S: Sink> Intake<S> {
     }
 
     /// Append the next bytes. May block.
-    ///
-    /// # Errors The data contradicts the head, or cannot be stored.
     pub fn take(&mut self, mut data: &[u8]) -> Result<(), Refusal> {
         let Some(mut chunks) = self.chunks.take() else { return self.keep(data) };
         while !data.is_empty() {
@@ -141,8 +135,6 @@ impl<S: Sink> Intake<S> {
     }
 
     /// Finish a complete body.
-    ///
-    /// # Errors The data contradicts the head.
     pub fn finish(mut self) -> Result<S, Refusal> {
         let trailer = self.chunks.as_ref().map_or(Ok(Vec::new()), fields)?;
         if let (Some(signing), Some(chunks)) = (&mut self.signing, &self.chunks) {
@@ -160,8 +152,6 @@ impl<S: Sink> Intake<S> {
 
     /// Receive a whole body, and call `last` with it, where blocking is allowed. While one block is written the
     /// next is received. A client that sends nothing for `patience` is dropped.
-    ///
-    /// # Errors The body ended early or contradicts the head, or `last` failed.
     pub async fn receive<T>(
         self,
         mut body: Lingering,

@@ -21,8 +21,6 @@ pub struct Asked {
 
 impl Asked {
     /// Parse a head.
-    ///
-    /// # Errors Path or query is not UTF-8.
     pub fn of(head: Parts) -> Result<Self, Refusal> {
         let unreadable =
             || Refusal::new(Code::InvalidURI, "the URI is not UTF-8 as RFC 3986 has it");

@@ -34,9 +34,6 @@ impl ByteStream {
     }
 
     /// Connect to a port of another host.
-    ///
-    /// # Errors
-    /// The connection cannot be opened, or is refused.
     pub async fn connect(host: &Host<HostNode>, address: SocketAddr) -> Result<Self> {
         let connection = open(host, address).await?;
         Ok(Self::new(host.clone(), connection))
@@ -49,9 +46,6 @@ impl ByteStream {
     }
 
     /// Receive arrived data, or wait for it; empty if the peer has sent everything.
-    ///
-    /// # Errors
-    /// The connection has broken.
     pub fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>> {
         if self.received.is_empty() {
             let (connection, received) = (self.connection, &mut self.received);
@@ -83,9 +77,6 @@ impl ByteStream {
     }
 
     /// Send the first bytes of `data` once there is room; returns their number.
-    ///
-    /// # Errors
-    /// The connection accepts no more data.
     pub fn poll_write(&mut self, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         let data = &data[..data.len().min(CALL_BYTES)];
         let host = &self.host;

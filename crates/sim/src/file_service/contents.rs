@@ -71,9 +71,6 @@ impl Contents {
     }
 
     /// Add a file of this size with its expected content, and its directories.
-    ///
-    /// # Errors
-    /// The disk has no room for it.
     pub fn put(&mut self, path: &[String], size_bytes: u64) -> Result<(), FileRefusal> {
         self.put_directory(&path[..path.len().saturating_sub(1)]);
         let mut bytes = self.new_bytes(path);
@@ -87,9 +84,6 @@ impl Contents {
     }
 
     /// Add a file with these bytes, and its directories.
-    ///
-    /// # Errors
-    /// The disk has no room for it.
     pub fn put_bytes(&mut self, path: &[String], data: &[u8]) -> Result<(), FileRefusal> {
         self.put_directory(&path[..path.len().saturating_sub(1)]);
         self.take_room(data.len() as u64)?;

@@ -101,9 +101,6 @@ fn serve_client(
 }
 
 /// Open a session with the named server at an address.
-///
-/// # Errors
-/// The server cannot be reached, or accepts no sessions.
 pub async fn connect(
     host: &Host<HostNode>,
     carriage: Carriage,

@@ -41,7 +41,6 @@ struct Shared {
 }
 
 impl Store {
-    /// The store of a host.
     pub fn new(host: Host<HostNode>, plan: SimulatedStore) -> Self {
         let time = host.clock().clone();
         Self(Rc::new(Shared {

@@ -25,8 +25,6 @@ impl FramedStation {
     }
 
     /// Handle a frame from `receive`, which returns its length. Returns whether there was one.
-    ///
-    /// # Errors Those of `receive`.
     pub fn take<E>(
         &mut self,
         now: Instant,
@@ -43,8 +41,6 @@ impl FramedStation {
     /// Handle frames from `receive` until none is left, `most` were handled, or a reply must leave. Let the program
     /// read before [`send`](Self::send): acknowledgements then announce the whole window, which a sender that looks
     /// at windows only when all is acknowledged (mTCP) needs. Returns the number of frames.
-    ///
-    /// # Errors Those of `receive`.
     pub fn take_all<E>(
         &mut self,
         now: impl Fn() -> Instant,
@@ -62,8 +58,6 @@ impl FramedStation {
     }
 
     /// Send due frames with `send`, which returns whether the link had room.
-    ///
-    /// # Errors Those of `send`.
     pub fn send<E>(
         &mut self,
         now: Instant,
@@ -84,8 +78,6 @@ impl FramedStation {
     }
 
     /// Check its memory, including the bytes of the program that drives it.
-    ///
-    /// # Errors A message if it exceeds its bound.
     pub fn check_memory(&mut self, own_bytes: usize) -> Result<(), String> {
         self.facts.holds(self.station.held_bytes() + own_bytes)
     }

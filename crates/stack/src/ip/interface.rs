@@ -115,8 +115,6 @@ impl Interface {
     }
 
     /// Open a connection. [`Event::Changed`] follows when it is open.
-    ///
-    /// # Errors If the connection is impossible.
     pub fn connect(
         &mut self,
         now: Instant,

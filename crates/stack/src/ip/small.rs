@@ -97,8 +97,6 @@ impl Facts {
     }
 
     /// Record the memory in use, and check it against the bound.
-    ///
-    /// # Errors A message if it exceeds the bound.
     pub fn holds(&mut self, held_bytes: usize) -> Result<(), String> {
         let held_bytes = held_bytes as u64;
         self.held_bytes = self.held_bytes.max(held_bytes);

@@ -135,8 +135,6 @@ impl Interface {
     }
 
     /// Handle a frame. Returns the packet if it is for a program of this station.
-    ///
-    /// # Errors The frame is not for this station, or malformed.
     pub(crate) fn handle_frame<'a>(
         &mut self,
         now: Instant,

@@ -18,7 +18,6 @@ use crate::llc;
 const MOST_SESSIONS_OF_STATION: usize = 222;
 
 impl Station {
-    /// A session number for a calling station.
     pub(super) fn number_for_call(&mut self, now: Instant, from: Mac) -> Option<u8> {
         let others = self.sessions.iter().filter(|session| session.is_caller).count();
         let left = usize::from(value::LAST_SESSION_NUMBER).saturating_sub(others);

@@ -289,7 +289,6 @@ impl Session {
         !self.control.is_empty() || self.phase == Phase::Open && self.sending.is_ready()
     }
 
-    /// Append the next I frame.
     pub(super) fn next_frame(
         &mut self,
         now: Instant,

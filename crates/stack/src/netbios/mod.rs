@@ -23,7 +23,6 @@ pub(crate) const FACTS: CarrierFacts = CarrierFacts {
     is_one_at_a_time: false,
 };
 
-/// The address of the file server with this name.
 pub(crate) fn server(name: &str) -> Result<Peer, BadPeer> {
     Name::new(name, suffix::SERVER).map(Peer::Name).map_err(|error| BadPeer {
         message: format!("`{name}` is no NetBIOS name: {error}"),

@@ -57,7 +57,6 @@ pub(crate) struct OwnName {
 }
 
 impl OwnName {
-    /// A name to claim from `now` on.
     pub(crate) fn new(mac: Mac, name: Name, now: Instant, correlators: &mut Correlators) -> Self {
         Self { mac, name, stage: Stage::claiming(Claim::New, now, correlators) }
     }

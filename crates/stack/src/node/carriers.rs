@@ -65,7 +65,6 @@ carriers! {
 }
 
 impl CarrierKind {
-    /// The carrier with this name in requests, if there is one.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
@@ -78,7 +77,6 @@ impl CarrierKind {
         self.row().title
     }
 
-    /// Whether it uses IPX packets, so that its station has a framing and a network.
     pub fn is_on_ipx(self) -> bool {
         (self.row().is_on_ipx)()
     }
@@ -87,19 +85,14 @@ impl CarrierKind {
         (self.row().new)(config, now)
     }
 
-    /// The address of the file server with this name.
-    ///
-    /// # Errors The carrier has no such names.
     pub fn server(self, name: &str) -> Result<Peer, BadPeer> {
         (self.row().server)(name)
     }
 
-    /// The address of the nearest file server; `None` if the carrier finds servers only by name.
     pub fn nearest(self) -> Option<Peer> {
         (self.row().nearest)()
     }
 
-    /// Maximum incoming sessions of a station with this profile.
     pub fn sessions(self, profile: &Profile) -> u16 {
         (self.row().sessions)(profile)
     }

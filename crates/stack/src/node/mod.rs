@@ -98,22 +98,18 @@ impl Node {
         &mut *self.machine
     }
 
-    /// Whether sessions can be opened. Changes only together with an event.
     pub fn readiness(&self) -> Readiness {
         self.machine.readiness()
     }
 
-    /// The segment of the station. `None` if its carrier does not use IPX.
     pub fn segment(&self) -> Option<SegmentFacts> {
         self.machine.segment()
     }
 
-    /// Call another station. [`Event::Opened`] or [`Event::Ended`] follows.
     pub fn open(&mut self, now: Instant, to: Peer) -> SessionId {
         self.carrier().open(now, to)
     }
 
-    /// Accept calls. Each causes [`Event::Accepted`].
     pub fn listen(&mut self) {
         self.carrier().listen();
     }
@@ -123,19 +119,14 @@ impl Node {
         self.carrier().leave();
     }
 
-    /// Send a whole message.
-    ///
-    /// # Errors [`NotSent`] gives the reason.
     pub fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent> {
         self.carrier().send(now, to, message)
     }
 
-    /// Close a session once queued messages are sent and acknowledged. [`Event::Ended`] follows.
     pub fn close(&mut self, now: Instant, session: SessionId) {
         self.carrier().close(now, session);
     }
 
-    /// Stop accepting messages of a session until [`resume`](Self::resume).
     pub fn pause(&mut self, session: SessionId) {
         self.carrier().pause(session);
     }
@@ -184,7 +175,6 @@ impl Node {
         until.filter(|until| *until < Instant::FAR_FUTURE)
     }
 
-    /// Write the next frame to `into`, replacing its content. False if there is none.
     pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
         if self.idle_until.is_some_and(|until| now < until) {
             return false;

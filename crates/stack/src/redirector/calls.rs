@@ -22,8 +22,6 @@ impl Calls {
         CallId(self.last)
     }
 
-    /// # Errors
-    /// The session has ended.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         self.broken.clone().map_or(Ok(()), Err)
     }

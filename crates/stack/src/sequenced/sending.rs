@@ -78,8 +78,6 @@ impl Sending {
     }
 
     /// Queue a message.
-    ///
-    /// # Errors [`NotSent::Full`]: there is no room for it.
     pub(crate) fn offer(&mut self, message: &[u8]) -> Result<(), NotSent> {
         if !self.has_room(message) {
             return Err(NotSent::Full);

@@ -87,8 +87,6 @@ impl Interface {
     }
 
     /// Handle a frame. Returns the datagram if it is for a program of this station.
-    ///
-    /// # Errors The frame is not for this station, or malformed.
     pub(super) fn handle_frame<'a>(
         &mut self,
         frame: &Frame<'a>,

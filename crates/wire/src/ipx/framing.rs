@@ -41,9 +41,6 @@ pub const fn longest_data(framing: Framing) -> usize {
 }
 
 /// Write a frame with a packet into `out`, replacing its content.
-///
-/// # Errors
-/// [`Error::Forbidden`] if the packet is too long for a frame, or has a checksum in raw 802.3.
 pub fn emit(
     (to, from): (Mac, Mac),
     framing: Framing,

@@ -21,7 +21,6 @@ const COMMAND_AT: usize = 4;
 const COMMON_LEN: usize = COMMAND_AT + Common::LEN;
 /// Header length of name and datagram frames.
 pub const NAME_HEADER_LEN: usize = COMMON_LEN + 2 * NAME_LEN;
-/// Header length of session frames.
 pub const SESSION_HEADER_LEN: usize = COMMON_LEN + 2;
 const DELIMITER: u16 = 0xefff;
 
@@ -150,10 +149,6 @@ impl NameHeader {
     }
 
     /// Read the header of a UI frame's information field; returns it with the rest.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if the frame is shorter than the header, [`Error::Forbidden`] if
-    /// length, delimiter or command do not belong to a name or datagram frame.
     pub fn parse(frame: &[u8]) -> Result<(Self, &[u8]), Error> {
         let (code, data1, data2, correlators) = read_common(frame, NAME_HEADER_LEN)?;
         let command = NameCommand::from_wire(code).ok_or_else(|| unknown_command(code))?;
@@ -180,10 +175,6 @@ impl NameHeader {
 
 impl SessionHeader {
     /// Read the header of an I frame's information field; returns it with the rest.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if the frame is shorter than the header, [`Error::Forbidden`] if
-    /// length, delimiter or command do not belong to a session frame.
     pub fn parse(frame: &[u8]) -> Result<(Self, &[u8]), Error> {
         let (code, data1, data2, correlators) = read_common(frame, SESSION_HEADER_LEN)?;
         let command = SessionCommand::from_wire(code).ok_or_else(|| unknown_command(code))?;

@@ -136,10 +136,6 @@ pub struct Packet<'a> {
 
 impl<'a> Packet<'a> {
     /// Read a packet.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is shorter than its length field; [`Error::Forbidden`] if it is
-    /// not a burst packet, or its part exceeds the burst.
     pub fn parse(packet: &'a [u8]) -> Result<Self, Error> {
         let header = Header::first(FORMAT, packet, Order::Big)?;
         let forbidden =
@@ -185,9 +181,6 @@ pub fn parse_result(reply: &[u8]) -> Result<u32, Error> {
 }
 
 /// The octets returned by a read.
-///
-/// # Errors
-/// [`Error::Truncated`] if there are fewer than the reply announces.
 pub fn parse_data(reply: &[u8]) -> Result<&[u8], Error> {
     let count = ReadReply::parse(reply)?.count as usize;
     let data = &reply[READ_REPLY_LEN..];

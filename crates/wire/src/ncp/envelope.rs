@@ -74,9 +74,6 @@ impl Envelope {
 
 impl Reply {
     /// Read the header of a reply; also returns the rest.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short; [`Error::Forbidden`] if it is not a reply.
     pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         let (envelope, rest) = Envelope::parse(packet)?;
         if !matches!(envelope.kind, kind::REPLY | kind::BUSY) {

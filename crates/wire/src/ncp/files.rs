@@ -85,9 +85,6 @@ pub const WRITE_LEN: usize = 1 + 6 + 4 + 2;
 
 impl<'a> Write<'a> {
     /// The octets to write.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if there are fewer than announced.
     pub fn octets(&self) -> Result<&'a [u8], Error> {
         let count = usize::from(self.count);
         Error::need("ncp write data", self.data.0, count)?;
@@ -108,9 +105,6 @@ pub fn emit_before_data(offset: u32, count: u16, out: &mut Vec<u8>) {
 }
 
 /// The data of a read reply from `offset`.
-///
-/// # Errors
-/// [`Error::Truncated`] if there are fewer than the reply announces.
 pub fn parse_data(offset: u32, reply: &[u8]) -> Result<&[u8], Error> {
     let format = "ncp read data";
     let count = usize::from(u16::first(format, reply, Order::Big)?);

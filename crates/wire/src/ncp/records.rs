@@ -6,7 +6,6 @@ use crate::fields::fields;
 
 pub mod lock {
     pub const NOW: u8 = 0x01;
-    /// Shared lock.
     pub const SHARED: u8 = 0x02;
 }
 

@@ -99,7 +99,6 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Read `fattr3`.
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         let (kind, mode, links, owner) = reader.field()?;
         // The third number belongs to devices.
@@ -111,7 +110,6 @@ impl Attributes {
         if reader.boolean()? { Self::read(reader).map(Some) } else { Ok(None) }
     }
 
-    /// Write `fattr3`.
     pub fn write(&self, writer: &mut Writer) {
         writer.field((self.kind, self.mode, self.links, self.owner));
         writer.field([self.size_bytes, self.used_bytes, 0, self.file_system, self.number]);

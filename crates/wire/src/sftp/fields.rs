@@ -24,14 +24,12 @@ impl<'a> Fields<'a> {
         Some(*value)
     }
 
-    /// A number of 32 bits.
     pub fn u32(&mut self) -> Option<u32> {
         let (value, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(u32::from_be_bytes(*value))
     }
 
-    /// A number of 64 bits.
     pub fn u64(&mut self) -> Option<u64> {
         let (value, rest) = self.0.split_first_chunk()?;
         self.0 = rest;

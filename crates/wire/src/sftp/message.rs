@@ -14,14 +14,12 @@ impl Message {
         Self { octets }
     }
 
-    /// A number of 32 bits.
     #[must_use]
     pub fn u32(mut self, value: u32) -> Self {
         self.octets.extend_from_slice(&value.to_be_bytes());
         self
     }
 
-    /// A number of 64 bits.
     #[must_use]
     pub fn u64(mut self, value: u64) -> Self {
         self.octets.extend_from_slice(&value.to_be_bytes());
@@ -37,9 +35,6 @@ impl Message {
     }
 
     /// At most `room` octets, which `fill` writes and counts, preceded by their length.
-    ///
-    /// # Errors
-    /// The error of `fill`.
     pub fn filled<E>(
         self,
         room: usize,

@@ -22,9 +22,6 @@ pub struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// The first block of a message, after its header.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if the message ends before the block does.
     pub fn first(header: &Header, message: &'a [u8]) -> Result<Self, Error> {
         Self::at(*header, message, header.command, header::LEN)
     }
@@ -49,7 +46,6 @@ impl<'a> Block<'a> {
         &self.header
     }
 
-    /// Whether strings are UTF-16LE.
     pub const fn is_unicode(&self) -> bool {
         self.header.is_unicode()
     }
@@ -71,9 +67,6 @@ impl<'a> Block<'a> {
     }
 
     /// Read the words, of which there must be at least `count`.
-    ///
-    /// # Errors
-    /// [`Error::Forbidden`] if there are fewer.
     pub fn words(&self, count: usize) -> Result<Reader<'a>, Error> {
         if self.word_count() < count {
             return Err(self.bad_word_count());
@@ -82,9 +75,6 @@ impl<'a> Block<'a> {
     }
 
     /// As [`words`](Self::words), after the four octets that point to the next block.
-    ///
-    /// # Errors
-    /// [`Error::Forbidden`] if there are fewer.
     pub fn andx_words(&self, count: usize) -> Result<Reader<'a>, Error> {
         let mut words = self.words(count)?;
         words.skip(4)?;
@@ -93,9 +83,6 @@ impl<'a> Block<'a> {
 
     /// An offset with the low half `low`. If the block has two more words than `narrow`, they are
     /// the high half. Also returns whether the offset has 64 bits.
-    ///
-    /// # Errors
-    /// [`Error::Forbidden`] for another number of words.
     pub fn offset(
         &self,
         words: &mut Reader<'a>,
@@ -126,10 +113,6 @@ impl<'a> Block<'a> {
 
     /// `len` octets at `offset` from the start of the message, but not before this block's octets.
     /// They may exceed its `ByteCount`, which has only 16 bits, in large reads and writes.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if the message is too short, [`Error::Forbidden`] if they would begin
-    /// within the words.
     pub fn data(&self, field: &'static str, offset: usize, len: usize) -> Result<&'a [u8], Error> {
         if len == 0 {
             return Ok(&[]);

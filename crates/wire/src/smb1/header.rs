@@ -69,15 +69,11 @@ impl Header {
         self.flags & flags::REPLY != 0
     }
 
-    /// Whether strings are UTF-16LE.
     pub const fn is_unicode(&self) -> bool {
         self.flags2 & flags2::UNICODE != 0
     }
 
     /// Read the header at the start of `message`. Reserved octets are ignored.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if `message` is short, [`Error::Forbidden`] if it is not SMB 1.
     pub fn parse(message: &[u8]) -> Result<Self, Error> {
         Error::need(FORMAT, message, LEN)?;
         if message[field::PROTOCOL] != PROTOCOL {

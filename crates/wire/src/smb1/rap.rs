@@ -66,9 +66,6 @@ pub struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// Read the parameters of a transaction.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if they are short.
     pub fn parse(parameters: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, parameters);
         let number = reader.u16()?;

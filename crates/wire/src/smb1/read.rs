@@ -12,7 +12,6 @@ block! {
     Request: words(5) {
         fid: u16,
         count: u16,
-        /// Offset to read from.
         offset: u32,
         remaining: u16,
     }

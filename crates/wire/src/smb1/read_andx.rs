@@ -12,7 +12,6 @@ const FOREVER: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request {
     pub fid: u16,
-    /// Offset to read from.
     pub offset: u64,
     /// Maximum number of octets to read, low 16 bits.
     pub max_count_low: u16,

@@ -10,7 +10,6 @@ use crate::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request {
     pub fid: u16,
-    /// Offset to read from.
     pub offset: u64,
     pub max_count: u16,
     pub min_count: u16,

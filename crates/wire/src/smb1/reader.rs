@@ -24,9 +24,6 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Read `message` from offset `at` up to `end`.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if this range is outside the message.
     pub fn new(
         format: &'static str,
         message: &'a [u8],
@@ -54,10 +51,6 @@ impl<'a> Reader<'a> {
         Error::Forbidden { format: self.format, field, offset, value }
     }
 
-    /// The next `len` octets.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if fewer are left.
     pub fn take(&mut self, len: usize) -> Result<&'a [u8], Error> {
         if len > self.left() {
             let need = self.at.saturating_add(len);
@@ -102,9 +95,6 @@ impl<'a> Reader<'a> {
     }
 
     /// The octet with the kind of the next field ([MS-CIFS] 2.2.3.3, `BufferFormat`).
-    ///
-    /// # Errors
-    /// [`Error::Truncated`], or [`Error::Forbidden`] if the field has another kind.
     pub fn format(&mut self, format: u8) -> Result<(), Error> {
         let offset = self.at;
         let found: u8 = self.field()?;

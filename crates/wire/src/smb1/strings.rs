@@ -30,7 +30,6 @@ impl<'a> Text<'a> {
         self.octets().is_empty()
     }
 
-    /// Whether the string is UTF-16LE.
     pub const fn is_unicode(&self) -> bool {
         matches!(self, Self::Utf16(_))
     }

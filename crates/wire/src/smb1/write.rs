@@ -12,7 +12,6 @@ use crate::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request<'a> {
     pub fid: u16,
-    /// Offset to write at.
     pub offset: u32,
     pub remaining: u16,
     pub data: &'a [u8],
@@ -60,7 +59,6 @@ block! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WriteAndClose<'a> {
     pub fid: u16,
-    /// Offset to write at.
     pub offset: u32,
     /// Time of the last write, s since 1970 in the server's time. Zero does not change it.
     pub last_write_time: u32,

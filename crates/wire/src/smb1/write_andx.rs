@@ -12,7 +12,6 @@ pub const WRITE_THROUGH: u16 = 0x0001;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request<'a> {
     pub fid: u16,
-    /// Offset to write at.
     pub offset: u64,
     /// Time to wait at a pipe or device, ms.
     pub timeout_ms: u32,

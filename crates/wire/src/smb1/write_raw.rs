@@ -16,7 +16,6 @@ pub struct Request<'a> {
     pub fid: u16,
     /// Length of the write: octets of this request and of the raw packet.
     pub total_count: u16,
-    /// Offset to write at.
     pub offset: u64,
     /// Time to wait at a pipe or device, ms.
     pub timeout_ms: u32,

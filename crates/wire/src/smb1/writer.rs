@@ -72,7 +72,6 @@ impl<'a> Writer<'a> {
         self.end();
     }
 
-    /// Whether strings are UTF-16LE.
     pub const fn is_unicode(&self) -> bool {
         self.place.unicode
     }

@@ -17,9 +17,6 @@ pub struct Echo<'a> {
 
 impl<'a> Echo<'a> {
     /// Read the data of a packet.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for another operation.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let operation = u16::first(FORMAT, data, Order::Big)?;
         if !matches!(operation, REQUEST | REPLY) {

@@ -33,9 +33,6 @@ pub struct ErrorPacket<'a> {
 
 impl<'a> ErrorPacket<'a> {
     /// Read the data of a packet.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if the header of the returned packet is incomplete.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let start = Start::parse(data)?;
         Error::need(FORMAT, data, START_LEN + HEADER_LEN)?;

@@ -22,9 +22,6 @@ pub fn packet<'a>(frame: &Frame<'a>) -> Option<(&'a [u8], Framing)> {
 }
 
 /// Write a frame with a packet into `out`, replacing its content.
-///
-/// # Errors
-/// [`Error::Forbidden`] if the packet is too long for a frame.
 pub fn emit(
     (to, from): (Mac, Mac),
     framing: Framing,

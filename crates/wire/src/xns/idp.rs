@@ -33,10 +33,6 @@ pub fn checksum(packet: &[u8]) -> u16 {
 }
 
 /// Read a packet, possibly with padding.
-///
-/// # Errors
-/// [`Error::Truncated`] if it is shorter than its header or its length field, [`Error::Forbidden`]
-/// if the length is below that of the header.
 pub fn parse(octets: &[u8]) -> Result<Packet<'_>, Error> {
     let (header, data) = Header::parse_as(FORMAT, octets)?;
     // An odd packet has a padding octet, which the checksum covers but the length does not.
@@ -47,9 +43,6 @@ pub fn parse(octets: &[u8]) -> Result<Packet<'_>, Error> {
 }
 
 /// Append a packet with its checksum (the header's is ignored) and the padding octet.
-///
-/// # Errors
-/// [`Error::Forbidden`] if the packet would have more than 65,535 octets.
 pub fn emit(header: &Header, data: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
     let start = out.len();
     header.emit(data, out)?;

@@ -21,7 +21,6 @@ pub const SESSION_BYTES: u64 = 12 << 20;
 
 /// Content of a file to send.
 pub trait Source {
-    /// Fill `buffer` with the content from `offset` on.
     fn fill(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure>;
 }
 
@@ -35,8 +34,6 @@ pub trait Sink {
 }
 
 /// Transfer settings: the best ones for the service, overridden by the request.
-///
-/// # Errors The request asks for more concurrent calls than the service supports.
 pub fn capabilities(
     spec: &CopySpec,
     of_service: TransferCapabilities,

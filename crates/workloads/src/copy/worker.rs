@@ -27,7 +27,6 @@ pub trait CopyEndpoints {
         async {}
     }
 
-    /// Connect and log in.
     fn connect(&self) -> impl Future<Output = lanlab_files::Result<Self::Session>>;
 
     /// Called on a virtual clock once all connections are open and copying begins.

@@ -8,7 +8,6 @@ use crate::messages::DatasetSpec;
 pub use content::{Content, first_difference, mix};
 pub use sizes::{MOST_FILES, sizes};
 
-/// Name of a dataset file, on this host and at the service.
 pub fn file_name(number: u64) -> String {
     format!("f{number:06}.dat")
 }

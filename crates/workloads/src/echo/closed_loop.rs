@@ -68,8 +68,6 @@ impl<'a> ClosedLoop<'a> {
     }
 
     /// The next step at `now`.
-    ///
-    /// # Errors `peer.too_long` if the peer prolongs the loop beyond its limit.
     #[inline]
     pub fn next(&mut self, now: Instant) -> Result<Step, Failure> {
         if let Some(ended_by) = self.ended_by {

@@ -207,8 +207,6 @@ impl<'a> RateListener<'a> {
 
     /// Whether the trial has ended at `now`, and why. Call it after each receive, at least fifty times a second. It
     /// also stops the sender.
-    ///
-    /// # Errors `peer.too_long` if the peer prolongs the trial beyond its limit.
     #[inline]
     pub fn end(&mut self, now: Instant, all_sent: bool) -> Result<Option<EndedBy>, Failure> {
         if all_sent && self.last_due.is_none() {

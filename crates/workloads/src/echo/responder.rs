@@ -79,8 +79,6 @@ impl<'a> Responder<'a> {
     }
 
     /// The next step at `now`.
-    ///
-    /// # Errors `peer.too_long` if the peer prolongs the trial beyond its limit.
     #[inline]
     pub fn next(&mut self, now: Instant) -> Result<Next, Failure> {
         if let Some(ended_by) = self.ended_by {

@@ -186,9 +186,6 @@ async fn call<S: Session>(session: &S, operation: Operation, asked: &Asked) -> R
 
 /// Compare the directories' listings with the expected names; returns the number of names compared. Some
 /// servers change the case of names.
-///
-/// # Errors
-/// `metadata.wrong`, or the fault of a listing.
 pub async fn verify<S: Session, K: Clock>(
     session: &S,
     tree: &Tree,

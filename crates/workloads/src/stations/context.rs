@@ -22,7 +22,6 @@ pub const MOST_ENDED: usize = 64;
 pub trait Connector: 'static {
     type Session: Session<File: 'static> + 'static;
 
-    /// Connect and log in a station.
     fn connect(&self, station: u32) -> impl Future<Output = Result<Self::Session>>;
 }
 

@@ -97,9 +97,6 @@ impl<'a> Incoming<'a> {
     }
 
     /// Whether the flow has ended at `now`, and why; call it at least ten times a second.
-    ///
-    /// # Errors `peer.too_long` if the sender is still active an hour after its deadline, `peer.too_much` if it
-    /// sent more than the agreed amount.
     pub fn end(&self, now: Instant) -> Result<Option<EndedBy>, Failure> {
         if now > self.latest_end {
             return Err(went_on_too_long());

@@ -37,8 +37,6 @@ pub enum Action {
 /// The datagrams of one flow as its sender numbers them, and their schedule.
 pub trait Departing {
     /// The next step at `now`.
-    ///
-    /// # Errors `peer.too_long` if the flow is still active an hour after its deadline.
     fn next(
         &mut self,
         now: Instant,

@@ -6,7 +6,6 @@ use crate::messages::{
     CpuTime, Distribution, EndedBy, FlowReceived, FlowSent, HostWindow, StreamReceived, StreamSent,
 };
 
-/// The worst end of several flows.
 pub fn worst_end(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     let rank = |ended: EndedBy| match ended {
         EndedBy::Finished => 0,

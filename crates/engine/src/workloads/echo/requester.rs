@@ -13,7 +13,6 @@ use crate::running::Running;
 use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
 
-/// Destination of requests.
 pub trait Requests: Send {
     fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Failure>;
     /// Send time of the request due at `asked`, which is later if preparing it took time.
@@ -28,7 +27,6 @@ pub trait Requests: Send {
     }
 }
 
-/// Source of replies.
 pub trait Replies {
     /// Wait a few milliseconds at most.
     fn next(&mut self) -> Result<Heard, Failure>;

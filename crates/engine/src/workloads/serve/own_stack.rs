@@ -9,8 +9,6 @@ use crate::listen::place_of;
 use crate::messages::Failure;
 
 /// The serving station.
-///
-/// # Errors Its settings are invalid, or too small for the connections of one client.
 pub fn plan_of(stack: &OwnStack) -> Result<SmallPlan, Failure> {
     if !stack.has_address_of_one_host() {
         let allowed = "an IPv4 address that no host has";

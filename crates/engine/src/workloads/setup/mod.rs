@@ -71,7 +71,6 @@ pub fn check_common(
     Ok(())
 }
 
-/// Check that a value lies in an inclusive range.
 pub fn check_range(key: &str, value: u64, least: u64, most: u64) -> Result<(), Failure> {
     if (least..=most).contains(&value) {
         return Ok(());

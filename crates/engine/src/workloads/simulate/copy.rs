@@ -49,8 +49,6 @@ struct SimulatedEndpoints<C> {
 }
 
 /// The dataset of a simulated copy, and its sizes.
-///
-/// # Errors The request is unsupported; the error lists alternatives.
 pub fn check(asked: &SimulatedCopy) -> Result<(DatasetSpec, Vec<u64>), Failure> {
     let spec = &asked.spec;
     real_copy::check(spec)?;
@@ -71,8 +69,6 @@ fn expected(dataset: &DatasetSpec, files: usize) -> Expected {
 }
 
 /// Start a server and its client.
-///
-/// # Errors A machine is impossible, or the server has no room for the files.
 pub fn start(
     world: &World<HostNode>,
     machines: &[SimulatedMachine],
@@ -140,8 +136,6 @@ fn path(name: String) -> Result<ServicePath, Failure> {
 
 impl Copying {
     /// The result and the comparison. File times were reported earlier.
-    ///
-    /// # Errors The failure of the copy, or stored content that differs from the source.
     pub fn take(&self, running: &Running, cpu: CpuTime) -> Result<Copied, Failure> {
         let defect = || Failure::new("engine.defect", "a program ended without a result");
         let (totals, start) = self.task.take().ok_or_else(defect)??;

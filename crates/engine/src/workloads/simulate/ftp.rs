@@ -83,8 +83,6 @@ impl fmt::Debug for Machine {
 }
 
 /// Connect a client's machine to a server's, and log in.
-///
-/// # Errors The server cannot be reached, or refuses the login.
 pub async fn connect(
     host: &Host<HostNode>,
     service: &Target,

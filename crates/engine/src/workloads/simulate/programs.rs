@@ -53,8 +53,6 @@ fn address(host: u16, ip_version: u8) -> SocketAddr {
 
 impl Programs {
     /// Start them at the beginning of virtual time.
-    ///
-    /// # Errors A machine is impossible.
     pub fn start(
         asked: &Simulate,
         checked: &Checked,
@@ -146,8 +144,6 @@ impl Programs {
     }
 
     /// The results of all programs.
-    ///
-    /// # Errors A program failed.
     pub fn outcomes(
         &self,
         checked: &Checked,

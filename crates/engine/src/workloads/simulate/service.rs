@@ -36,8 +36,6 @@ pub const SERVER: &str = "SERVER";
 const SHARE: &str = "LANLAB";
 
 /// The service, carrier and timer profile of simulated machines.
-///
-/// # Errors The request is unsupported; the error lists alternatives.
 pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Failure> {
     if !matches!(service.service, ServiceKind::Smb1 | ServiceKind::Ftp | ServiceKind::Ncp) {
         let found = format!("{:?}", service.service).to_lowercase();
@@ -165,8 +163,6 @@ pub trait Connects: Clone + 'static {
     type Session: Session<File: 'static> + 'static;
 
     /// Connect a client's machine to the server, the last.
-    ///
-    /// # Errors The server cannot be reached, or refuses the login.
     fn connect(
         &self,
         host: &Host<HostNode>,

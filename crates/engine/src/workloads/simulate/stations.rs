@@ -47,8 +47,6 @@ impl<C: Connects> Connector for MachineConnector<C> {
 }
 
 /// Check a simulated trial; returns the host memory it needs, including files, bytes.
-///
-/// # Errors The request is unsupported; the error lists alternatives.
 pub fn check(asked: &SimulatedStations, machines: usize) -> Result<u64, Failure> {
     let spec = &asked.spec;
     check_service(&spec.service, asked.profile.as_deref())?;
@@ -66,8 +64,6 @@ pub fn check(asked: &SimulatedStations, machines: usize) -> Result<u64, Failure>
 }
 
 /// Start a server with the files of all stations, and the stations.
-///
-/// # Errors A machine is impossible, or the server has no room for the files.
 pub fn start(
     world: &World<HostNode>,
     machines: &[SimulatedMachine],
@@ -130,8 +126,6 @@ impl Stationing {
     }
 
     /// The result; readings were reported earlier.
-    ///
-    /// # Errors Stations could not connect, or all of them ended early.
     pub fn take(&self, running: &Running, world: &World<HostNode>) -> Result<Stationed, Failure> {
         let defect = || Failure::new("engine.defect", "a program ended without a result");
         let (mut stationed, kept) = self.task.take().ok_or_else(defect)??;

@@ -29,7 +29,6 @@ pub enum Turn {
     Over,
 }
 
-/// One flow on its thread.
 pub trait Flow {
     /// Shared by the flows of a thread: buffers and meters.
     type Shared;

@@ -227,7 +227,6 @@ pub fn send(request: StreamSend) -> Result<Task, Failure> {
 const AFTER_SILENCE: &str = "check that its engine still runs and the link is up; \
                              if the path is only interrupted, allow more by `--idle-timeout`";
 
-/// The failure behind the end of a flow, if any.
 fn failure_of_end(ended_by: EndedBy) -> Option<Failure> {
     match ended_by {
         EndedBy::Finished => None,

@@ -14,9 +14,6 @@ use crate::programs::HostNode;
 use crate::programs::connection::tcp_facts;
 
 /// Send the requests of an echo from `host`.
-///
-/// # Errors
-/// If a request can never be sent.
 pub async fn request(host: Host<HostNode>, echo: Echo) -> Result<Requested, Refusal> {
     let mut channel = Channel::open(&host, &echo).await?;
     let start = host.now();

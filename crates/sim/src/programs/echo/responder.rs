@@ -26,9 +26,6 @@ fn add_one(count: &Cell<u64>) {
 
 /// Answer all requests to `host` as long as the world runs. It is a service: the world does not
 /// wait for it.
-///
-/// # Errors
-/// If its port is in use.
 pub fn respond(host: &Host<HostNode>, echo: &Echo, answered: &Rc<Answered>) -> Result<(), Refusal> {
     let (port, (receive, send)) = (echo.to.port(), echo.buffers);
     let (own, echo, answered) = (host.clone(), echo.clone(), Rc::clone(answered));

@@ -17,9 +17,6 @@ const FLOW: u16 = 0;
 
 /// Open a connection, send all messages of a stream, close it, and wait until the receiver has
 /// received everything.
-///
-/// # Errors
-/// If the connection can never be opened.
 pub async fn send(
     host: Host<HostNode>,
     receiver: Host<HostNode>,

@@ -20,9 +20,6 @@ const FLOW: u16 = 0;
 const SESSION: u32 = 0;
 
 /// Send all messages of a stream from `host` to `receiver`. A message waits for room in the send buffer.
-///
-/// # Errors
-/// If a message can never be sent.
 pub async fn send(
     host: Host<HostNode>,
     receiver: Host<HostNode>,
@@ -96,9 +93,6 @@ async fn hand_over(
 }
 
 /// Receive a stream at `host` until its sender has sent everything and it has arrived, or is late.
-///
-/// # Errors
-/// If its port is in use.
 pub async fn receive(
     host: Host<HostNode>,
     stream: Stream,

@@ -56,7 +56,6 @@ impl Handshake {
 }
 
 impl Interface {
-    /// Handle a SYN to a listening port.
     pub(super) fn handle_syn(
         &mut self,
         now: Instant,

@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use super::{Interface, Mac};
 
 impl Interface {
-    /// Add the hardware address of a neighbour.
     pub fn add_neighbour(&mut self, address: IpAddr, mac: Mac) {
         self.config.neighbours.insert(address, mac);
         self.last_way = None;

@@ -19,7 +19,6 @@ use dialect::CORE_PLUS;
 /// Maximum requests a client may have in flight; they are executed one after another.
 const MAX_MPX: u16 = 50;
 const MAX_RAW: u32 = 65_535;
-/// The workgroup that the server announces.
 pub const WORKGROUP: &str = "WORKGROUP";
 /// The file system name that makes clients use long names.
 const FILE_SYSTEM: &str = "NTFS";
