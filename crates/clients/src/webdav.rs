@@ -92,7 +92,8 @@ pub async fn connect(target: &Target) -> Result<Session> {
             let status = answer.status();
             let text = answer.whole(&session.http, &what, LISTING_BYTES).await?;
             let refusal = session.refusal(&what, status, &text);
-            if refusal.hint.is_some() {
+            // Plain HTTP at a port for TLS.
+            if status == StatusCode::BAD_REQUEST && refusal.hint.is_some() {
                 return Err(refusal);
             }
             session.has_dav = false;
@@ -416,9 +417,10 @@ impl files::Session for Session {
         let answer = self.ask(&what, method("MKCOL"), &format!("{}/", self.at(path))).await?;
         // RFC 4918, section 9.3.1: the name is in use.
         let is_taken = answer.status() == StatusCode::METHOD_NOT_ALLOWED;
-        self.settle(&what, answer, &[200, 201])
-            .await
-            .map_err(|fault| if is_taken { Fault { class: Class::Exists, ..fault } } else { fault })
+        self.settle(&what, answer, &[200, 201]).await.map_err(|fault| match fault {
+            Fault { message, .. } if is_taken => Fault::new(Class::Exists, message),
+            fault => fault,
+        })
     }
 
     /// Two operations: the `WebDAV` method also removes a directory's content, so it is listed

@@ -204,6 +204,11 @@ pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
         // nginx, Apache and Go say this if they receive plain HTTP at a port for TLS.
         400 if text.windows(5).any(|word| word == b"HTTPS") => fault.hint(head::NEEDS_TLS),
         301 | 302 | 303 | 307 | 308 => fault.hint("the resource moved; give its new address"),
+        405 => fault.hint("check that the address is a directory where the server allows writing"),
+        502 => fault.hint(
+            "a proxy does not reach the server, or changes its host name: check both, or connect to \
+             the server directly",
+        ),
         429 | 503 => fault.hint("the server is overloaded: try later, or copy fewer files at once"),
         _ => fault,
     }

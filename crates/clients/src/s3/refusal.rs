@@ -9,7 +9,15 @@ use crate::http;
 const SAID: usize = 200;
 
 pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
-    let Some((code, said)) = code(text) else { return http::refusal(what, status, text) };
+    let Some((code, said)) = code(text) else {
+        let fault = http::refusal(what, status, text);
+        return match status {
+            StatusCode::UNAUTHORIZED => fault.hint(
+                "S3 servers answer 403: check host and port for another service, or a proxy with a login",
+            ),
+            _ => fault,
+        };
+    };
     let class = match code.as_str() {
         "NoSuchBucket" | "NoSuchKey" | "NoSuchUpload" => Class::Missing,
         "AccessDenied" | "AllAccessDisabled" | "AccountProblem" => Class::Denied,
@@ -84,6 +92,14 @@ mod tests {
         assert_eq!(class(404, &error("NoSuchBucket")), Class::Missing);
         assert_eq!(class(507, &error("Unknown")), Class::NoSpace);
         assert_eq!(class(412, "no document"), Class::Exists);
+    }
+
+    #[test]
+    fn a_status_that_s3_never_sends_is_explained() {
+        let fault = refusal("GET x", StatusCode::UNAUTHORIZED, b"<html>login</html>");
+        assert_eq!(fault.class, Class::Login);
+        assert_eq!(fault.message, "GET x: the server answers 401 Unauthorized");
+        assert!(fault.hint.is_some_and(|hint| hint.contains("a proxy with a login")));
     }
 
     #[test]

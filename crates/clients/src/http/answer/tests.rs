@@ -28,6 +28,22 @@ fn read(parts: &[&[u8]], read_bytes: usize) -> Result<(u16, Vec<u8>)> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
+#[test]
+fn a_status_comes_with_its_meaning_and_a_hint() {
+    for (status, class, hint) in [
+        (302, Class::Protocol, "give its new address"),
+        (405, Class::Unsupported, "a directory where the server allows writing"),
+        (502, Class::Protocol, "a proxy does not reach the server"),
+        (503, Class::Refused, "the server is overloaded"),
+        (404, Class::Missing, ""),
+    ] {
+        let fault = refusal("GET x", StatusCode::from_u16(status).unwrap(), b"");
+        let found = fault.hint.unwrap_or_default();
+        assert_eq!(fault.class, class, "{status}");
+        assert!(found.contains(hint) && found.is_empty() == hint.is_empty(), "{status}: {found}");
+    }
+}
+
 fn split<'a>(octets: &'a [u8], cuts: &[prop::sample::Index]) -> Vec<&'a [u8]> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(octets.len() + 1)).collect();
     cuts.extend([0, octets.len()]);
