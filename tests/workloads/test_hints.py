@@ -143,6 +143,9 @@ TABLE = (
     Shown(
         "http://nas/dav", DAV, answers("301 Moved\r\nLocation: http://nas/dav"), answers("404 x")
     ),
+    Shown("a directory where the server allows", DAV, _made("405 x"), _made("403 Forbidden")),
+    Shown("a proxy does not reach the server", DAV, answers("502 x"), answers("500 Broken")),
+    Shown("or a proxy with a login", S3, answers("401 x"), s3_error("AccessDenied")),
     Shown("the server is overloaded: try later", S3, answers("503 Busy"), answers("500 Broken")),
     Shown("accepts no file of this size", DAV, _made("413 Too Large"), _made("507 No Room")),
     Shown("make room at the server", DAV, _made("507 No Room"), _made("413 Too Large")),
