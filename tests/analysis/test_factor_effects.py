@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from answered import sentences
 from planned_records import a_trial
 from planned_runs import PlannedRun, a_run
 
@@ -16,7 +17,6 @@ from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import UsageError
 from lanlab.figures.registry import build_figure
 from lanlab.plan.plan import Plan, PlannedTrial
-from lanlab.report.answer.answers import sentences
 from lanlab.report.answer.ranking_text import factor_effects_sentences
 from lanlab.studies.base import Level
 from lanlab.studies.counterparts import place_at

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from answered import sentences
 from copy_runs import copy_run, copy_study
 from model_errors import erring
 from planned_runs import planned_run
@@ -19,7 +20,6 @@ from lanlab.analysis.simulation.accuracy import Accuracy
 from lanlab.analysis.simulation.run import held_out_of
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.cli.results.printing import run_as_json
-from lanlab.report.answer.answers import sentences
 from lanlab.report.answer.ranking_text import level_names, ranking_sentences
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies.machines import Simulation

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from answered import sentences
 from planned_runs import PlannedRun, planned_run
 
 from lanlab.analysis.disturbances.detect import Finding, Judgement
@@ -12,7 +13,6 @@ from lanlab.analysis.saturation.sweep_bound import SweepBound, refutes_random_lo
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.plan.plan import PlannedTrial
 from lanlab.plan.random_loss import RandomLoss
-from lanlab.report.answer.answers import sentences
 from lanlab.report.runs.run_result import result_text
 from lanlab.report.saturation import saturation_text
 from lanlab.report.saturation.saturation_text import saturation_sentence, saturation_table

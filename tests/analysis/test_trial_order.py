@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from answered import sentences
 from planned_runs import PlannedRun, planned_run
 
 from lanlab.analysis.statistics import neighbours
 from lanlab.analysis.trials.order import LEAST_TRIALS, lag_one
-from lanlab.report.answer.answers import sentences
 from lanlab.store import TrialRecord
 
 

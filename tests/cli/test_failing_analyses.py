@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from answered import sentences
 from command_line import Lanlab
 from kept_runs import keep
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.report.answer.answers import sentences
 from lanlab.web.run_state import RunState
 from lanlab.web.tables import results_so_far
 

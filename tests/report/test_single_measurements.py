@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from answered import sentences
 
 from lanlab.analysis.traffic.over_time import STEPS, joined_steps, steps_of
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.errors import StoreError
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
-from lanlab.report.answer.answers import sentences
 from lanlab.report.page.rendering import rendered
 from lanlab.report.presentations.stations import station_figures
 from lanlab.report.runs.run_page import run_on_page

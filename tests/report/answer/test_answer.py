@@ -4,9 +4,8 @@ import re
 from copy import deepcopy
 from dataclasses import replace
 
+from answered import sentences
 from synthetic_runs import synthetic_run
-
-from lanlab.report.answer.answers import sentences
 
 
 def test_a_saturation_answer_lists_each_goal_and_link_share() -> None:

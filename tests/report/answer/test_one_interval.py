@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from answered import sentences
 from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.analysis.findings.judge import judge_run
@@ -15,7 +16,6 @@ from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.number_text import with_interval
 from lanlab.figures.registry import build_figure
 from lanlab.figures.wording import quantity
-from lanlab.report.answer.answers import sentences
 from lanlab.report.comparison.compared import between_runs
 from lanlab.report.document.table import Table
 from lanlab.report.metrics.metric_table import metric_table

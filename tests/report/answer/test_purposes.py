@@ -6,10 +6,10 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from answered import sentences
 
 from lanlab.analysis.links.limits import tcp_limit_bps
 from lanlab.nas import plan
-from lanlab.report.answer.answers import sentences
 from lanlab.report.answer.purposes import Purposes, purposes_of
 from lanlab.report.document.fitted import fitted
 from lanlab.report.document.table import Table

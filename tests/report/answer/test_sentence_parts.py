@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from answered import sentences
 from synthetic_runs import synthetic_run
 
 from lanlab.analysis.trials.run_data import RunData
@@ -165,15 +166,15 @@ def test_a_simulated_run_says_what_its_model_missed(
 def test_no_result_is_said_unless_an_analysis_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     run = replace(synthetic_run("milanovic-srbljic", "quick", most_trials=0).run, status="done")
     monkeypatch.setattr(answers, "_searches", lambda *_: [])
-    assert answers.sentences(run, []) == [answers.NO_RESULT]
-    assert answers.sentences(run, [], analyses=Analyses()) == [answers.NO_RESULT]
+    assert sentences(run, []) == [answers.NO_RESULT]
+    assert sentences(run, [], analyses=Analyses()) == [answers.NO_RESULT]
     ended = replace(run, status="failed")
-    assert answers.sentences(ended, [])[0] == answers.NO_RESULT
+    assert sentences(ended, [])[0] == answers.NO_RESULT
 
     def fail(*_: object) -> list[str]:
         raise ZeroDivisionError("on purpose")
 
     monkeypatch.setattr(answers, "_searches", fail)
     collected = Analyses()
-    assert answers.sentences(run, [], analyses=collected) == []
-    assert [answers.sentences(run, [])] == [collected.lines()]
+    assert sentences(run, [], analyses=collected) == []
+    assert [sentences(run, [])] == [collected.lines()]

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from answered import sentences
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.report.answer.answers import sentences
 from lanlab.store import TrialRecord
 
 Value = Callable[[TrialRecord], float]

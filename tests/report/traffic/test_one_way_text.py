@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from answered import sentences
 from synthetic_runs import SyntheticRun, synthetic_run
-
-from lanlab.report.answer.answers import sentences
 
 
 @pytest.fixture(scope="module")

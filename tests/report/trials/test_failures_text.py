@@ -6,13 +6,13 @@ from collections.abc import Callable
 from statistics import fmean
 
 import pytest
+from answered import sentences
 from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.cli.results.printing import run_as_json, single_as_json
 from lanlab.figures.registry import build_figure
 from lanlab.plan.plan import PlannedTrial
-from lanlab.report.answer.answers import sentences
 from lanlab.report.document.fitted import fitted
 from lanlab.report.document.table import Table
 from lanlab.report.metrics.metric_table import metric_table

@@ -5,13 +5,13 @@ import io
 from collections.abc import Callable
 
 import pytest
+from answered import sentences
 from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.analysis.disturbances.detect import Finding, Judgement
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.cli.results.printing import run_as_json
 from lanlab.plan.plan import PlannedTrial
-from lanlab.report.answer.answers import sentences
 from lanlab.report.document.table import Table
 from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.trials.trial_table import trial_table

@@ -23,9 +23,8 @@ from lanlab.report.simulation.accuracy_table import missed_sentence
 from lanlab.report.traffic.stream_text import one_way_remark
 from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_sentences, pollution_sentences
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import TrialRecord
 from lanlab.studies.model import Experiment, Study
-from lanlab.studies.published import Published
 
 NO_RESULT = "No trial has ended yet, so there is no result."
 #: A smaller share of unsent messages is not mentioned.
@@ -33,25 +32,6 @@ _LEAST_UNSENT = 0.005
 _MOST_SWEEPS = 6
 #: Metrics of a sweep over sending rates for which the answer states the highest value reached.
 _SPEEDS = ("goodput_bps", "received_messages_per_s")
-
-
-def sentences(
-    run: RunRecord,
-    trials: Sequence[TrialRecord],
-    published: Published | None = None,
-    analyses: Analyses | None = None,
-) -> list[str]:
-    """
-    The answer in sentences, in the study's own units.
-
-    Args:
-        published: The study's published values. Default: those that lanlab has under the run's
-            study id.
-        analyses: Collects the analyses that fail. If omitted, the last sentences name them.
-    """
-    parts = Analyses() if analyses is None else analyses
-    results, remarks = answer_of(RunData(run, trials, published=published), parts)
-    return [*results, *remarks, *([] if analyses is not None else parts.lines())]
 
 
 def answer_of(data: RunData, parts: Analyses) -> tuple[list[str], list[str]]:
