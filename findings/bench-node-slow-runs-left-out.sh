@@ -4,9 +4,9 @@
 # Expected: 300 ms. The text report prints "the number of operations per second, the number of runs sampled, min...max"
 # (README), and the JSON has the samples.
 # Found: about 20 ms. Before it reports, bench-node removes each sample beyond 1.5 interquartile ranges, from `min`,
-# `max`, the percentiles, `sampleData` and the number of samples. The rate is that of all calls, 21 per second, so the mean
-# is 48 ms: more than twice the maximum. If there are pauses for garbage collection, a full cache or a slow disk, the
-# report shows none of them. The README does not mention it.
+# `max`, the percentiles, `sampleData` and the number of samples. The rate is that of all calls, 21 per second, so the
+# mean is 48 ms: more than twice the maximum. If there are pauses for garbage collection, a full cache or a slow disk,
+# the report shows none of them. The README does not mention it.
 # Exits 1 if that has changed. Needs npm, node.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

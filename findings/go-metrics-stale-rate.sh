@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # rcrowley/go-metrics: what is the mean rate (`RateMean`) of a meter that counted 100 requests at once, 4 s later?
 #
-# Expected: 25 requests per second. "RateMean returns the meter's mean rate of events per second" (godoc of `StandardMeter`).
+# Expected: 25 requests per second. "RateMean returns the meter's mean rate of events per second" (godoc of
+# `StandardMeter`).
 # Found: millions per second. The mean is calculated whenever something is counted and every 5 s, and is returned as it
 # was then. At the last of the 100 requests the meter was some microseconds old. So in a run of less than 5 s, a server
 # that answers quickly and then stalls seems a hundred thousand times too fast, while the one-minute rate is 0. If one

@@ -2,12 +2,12 @@
 # River: what is the variance of the last 100 response times (`utils.Rolling(stats.Var, window_size=100)`) long after a
 # single request timed out?
 #
-# Expected: that of the last 100. `Rolling` is "for performing rolling computations", its queue forgets the time-out after
-# 100 more requests, and the results "are consistent with numpy's batch processing" (notes of `stats.Var`).
+# Expected: that of the last 100. `Rolling` is "for performing rolling computations", its queue forgets the time-out
+# after 100 more requests, and the results "are consistent with numpy's batch processing" (notes of `stats.Var`).
 # Found: it stays wrong for ever. Response times of 1000 ± 5 ns vary by about 25 ns². After a time-out of 60 s, the
-# variance is 21,000 or −26,000 ns², depending on the other times, for the next 100,000 requests and more.
-# When the time-out leaves the window, its square is subtracted, and rounding errors of numbers of 20 digits remain.
-# Nothing computes the window anew. The manual does not mention it; pandas' rolling variance is right.
+# variance is 21,000 or −26,000 ns², depending on the other times, for the next 100,000 requests and more. When the
+# time-out leaves the window, its square is subtracted, and rounding errors of numbers of 20 digits remain. Nothing
+# computes the window anew. The manual does not mention it; pandas' rolling variance is right.
 # Exits 1 if that has changed. Needs python3 with venv.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT

@@ -6,7 +6,8 @@
 # manual's own example treats `filetype` as optional.
 # Found: no. POST and PATCH accept the file without `filetype`, with 201 and 204. HEAD is answered with 400, so the
 # client cannot learn the offset, and what has arrived is lost. tuspy, the client in Python, sends no metadata unless it
-# is told to. Short tests miss it, for HEAD is sent only after an interruption. With `filename` and `filetype` it is right.
+# is told to. Short tests miss it, for HEAD is sent only after an interruption. With `filename` and `filetype` it is
+# right.
 # Exits 1 if that has changed. Needs python3 with venv.
 set -euo pipefail
 here=$(mktemp -d)
