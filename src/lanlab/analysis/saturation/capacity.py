@@ -106,8 +106,7 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
             return None
         return Load(found.median, found.low, found.high, found.spread_ratio)
 
-    shows_it = len(trials.exact) > 1 and not grows
-    found = threshold(trials, resolution=resolution) if shows_it else None
+    found = None if grows else threshold(trials, resolution=resolution)
     whole = load_of(found)
     if whole is not None and random is not None:
         # Add the uncertainty of the random loss to that of the capacity.
