@@ -17,6 +17,7 @@ from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.published.values_table import values_table
 from lanlab.report.runs.run_answer import run_answer
 from lanlab.report.saturation.saturation_text import saturation_table
+from lanlab.report.simulation.accuracy_table import accuracy_tables
 from lanlab.report.stations.stations_text import host_table
 from lanlab.report.traffic.loss_table import loss_table
 from lanlab.report.trials.analyses import Analyses
@@ -95,9 +96,6 @@ def tables(
     both = [data, *others]
     ours = analyses.each("published values", lambda: [values_table(data.published, both)])
     if data.study.simulation is not None:
-        # Imported only when needed, because it loads the findings and the statistics.
-        from lanlab.report.simulation.accuracy_table import accuracy_tables
-
         ours += analyses.each("accuracy of the simulation", lambda: accuracy_tables(data))
     ours += analyses.each("saturation", lambda: [saturation_table(data)])
     ours += analyses.each("failed trials", lambda: [failure_table(data)])
