@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from lanlab.figures.wording import name_of
 from lanlab.roles import BOTH, REVERSE
 from lanlab.services import EMBEDDED, SERVICES
 from lanlab.store.records import Level
@@ -18,18 +19,14 @@ from lanlab.workloads.peers.peer import STARTED
 
 #: Looks up a parameter; `None` if it is not set, or differs between conditions.
 _Of = Callable[[str], Any]
+#: Names that keys do not give.
 _VARIED = {
-    "message_size_bytes": "message size",
-    "rate_bps": "rate",
-    "rate_messages_per_s": "rate",
     "rate_requests_per_s": "rate",
     "rate_operations_per_s": "rate",
     "ip_version": "IP version",
     "driver": "tool",
     "traffic_direction": "direction",
     "parallel_files": "files at once",
-    "outstanding_requests": "outstanding requests",
-    "think_time_s": "think time",
     "stations": "number of stations",
     "client_count": "number of clients",
     "load": "direction of the streams",
@@ -69,7 +66,7 @@ def subject(
 
     parts = [part for part in _PARTS[workload](of, unsaid) if part]
     if varied:
-        parts.append(f"by {' and '.join(_VARIED.get(key, _plainly(key)) for key in varied)}")
+        parts.append(f"by {' and '.join(_VARIED.get(key, name_of(key)) for key in varied)}")
     return ", ".join(parts)
 
 
@@ -107,12 +104,6 @@ def places(testbed: str, link: str | None, parameters: Mapping[str, Level | None
     if way in ("reverse", "download"):
         return f"from {second} to {clients}"
     return f"between {clients} and {second}" if way == BOTH else f"from {clients} to {second}"
-
-
-def _plainly(key: str) -> str:
-    for unit in ("_bytes", "_bps", "_ratio", "_s"):
-        key = key.removesuffix(unit)
-    return key.replace("_", " ")
 
 
 def _protocol(of: _Of, what: str) -> str:
