@@ -1,7 +1,5 @@
 """Commands on modelled machines: what they print, and what they refuse."""
 
-import csv
-import re
 from pathlib import Path
 
 import pytest
@@ -74,36 +72,3 @@ def test_a_prediction_compares_both_sides(lanlab: Lanlab) -> None:
     assert fast["range_ratio"] == pytest.approx([1, 1])
     assert slow["interval_ratio"][0] < low and high < slow["interval_ratio"][1]
     assert fast["interval_ratio"] is None and len(fast["interval_after"]) == 2
-
-
-def test_a_scan_over_the_rate_reports_its_losses_over_time(lanlab: Lanlab, tmp_path: Path) -> None:
-    options = ("--testbed", "simulated", "--machines", "celeron-nt4,486dx2-nt4", "--seed", "1")
-    scan = ("--size", "500", "--rate", "1M,3M,8M", "--time", "0.5", "--warmup", "0")
-    told = lanlab("stream", *options, *scan, "--trials", "2", "--json").json()
-    folder = tmp_path / "report"
-    assert lanlab("report", "last", "--out", str(folder)).code == 0
-
-    (table,) = (
-        table
-        for table in (folder / "tables").glob("*.csv")
-        if "lost messages (%)" in table.read_text(encoding="utf-8").partition("\n")[0]
-    )
-    with table.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    lost: dict[str, int] = {}
-    for row in rows:
-        count, of = re.findall(r"lost (-?[0-9,]+) of ([0-9,]+)", row["condition"])[0]
-        count, of = int(count.replace(",", "")), int(of.replace(",", ""))
-        assert float(row["lost messages (%)"]) == pytest.approx(100 * count / of)
-        lost[row["series"]] = lost.get(row["series"], 0) + count
-    sent_less_arrived: dict[str, int] = {}
-    for trial in told["trials"]:
-        name = f"{trial['factors']['rate_bps'] / 1e6:g} Mbit/s"
-        here = trial["sent_messages"] - trial["received_messages"]
-        sent_less_arrived[name] = sent_less_arrived.get(name, 0) + here
-    # An incomplete last interval may be unknown.
-    assert lost.keys() == sent_less_arrived.keys()
-    assert all(
-        0.9 * all_lost <= lost[name] <= all_lost for name, all_lost in sent_less_arrived.items()
-    )
-    assert lost["1 Mbit/s"] == 0 < lost["3 Mbit/s"] < lost["8 Mbit/s"]
