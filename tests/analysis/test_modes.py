@@ -6,7 +6,7 @@ from typing import Any
 from planned_runs import planned_run
 
 from lanlab.analysis.traffic.loss_places import PLACES, place_words
-from lanlab.analysis.trials.modes import common_words, modes_of
+from lanlab.analysis.trials.modes import modes_of
 from lanlab.store import TrialRecord
 from lanlab.workloads.stream.losses import LOST_IN_THE_MEDIUM, NOT_RECEIVED
 
@@ -21,32 +21,17 @@ def polled(reason: str | None, io: str = "single") -> TrialRecord:
     return trial({"io": io}, {"receive": "poll", "receive_choice": choice})
 
 
-def test_equal_modes_are_named_once_with_their_reason() -> None:
-    assert common_words(map(modes_of, [polled("it is quick"), polled("it is quick")])) == (
-        "one message per call, receiver polls every 200 µs (it is quick)"
-    )
-
-
-def test_different_reasons_are_listed_by_trial() -> None:
-    assert (
-        common_words(map(modes_of, [polled("carries 1"), polled("carries 2")]))
-        == "one message per call, receiver polls every 200 µs"
-    )
-
-
-def test_different_modes_are_counted_most_frequent_first() -> None:
-    found = common_words(map(modes_of, [polled(None, "batch"), polled(None), polled(None)]))
-    assert found == (
-        "2 trials: one message per call, receiver polls every 200 µs; "
-        "1 trial: many messages per call, receiver polls every 200 µs"
-    )
+def test_a_mode_is_named_with_its_reason() -> None:
+    found = modes_of(polled("it is quick"))
+    assert found is not None
+    assert found.words() == "one message per call, receiver polls every 200 µs (it is quick)"
+    assert found.words(with_reasons=False) == "one message per call, receiver polls every 200 µs"
 
 
 def test_trials_of_other_programs_have_no_modes() -> None:
     foreign = trial({"output": "text"}, {})
     assert modes_of(foreign) is None
     assert modes_of(replace(foreign, raw={})) is None
-    assert common_words([modes_of(foreign)]) == ""
 
 
 def test_every_place_of_loss_is_named_in_path_order() -> None:

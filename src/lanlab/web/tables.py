@@ -9,7 +9,7 @@ from lanlab.analysis.findings.verdicts import findings_of
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import NO_TABLE, Table
-from lanlab.report.findings.finding_table import FindingOnPage, findings_on_page, introduction
+from lanlab.report.findings.finding_table import finding_table, introduction
 from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.runs.run_answer import run_answer
 from lanlab.report.saturation.saturation_text import saturation_table
@@ -20,7 +20,7 @@ from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
 from lanlab.studies.model import Experiment, Study
 
-_Findings = tuple[tuple[FindingOnPage, ...], tuple[str, ...]]
+_Findings = tuple[Table, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ResultsSoFar:
     answer: tuple[str, ...]
     experiments: tuple[ExperimentSoFar, ...]
     saturation: Table
-    findings: tuple[FindingOnPage, ...]
+    findings: Table
     findings_introduction: tuple[str, ...]
     failures: Table
 
@@ -60,7 +60,7 @@ def results_so_far(run: RunRecord, trials: Sequence[TrialRecord], study: Study) 
             if one.id in measured
         )
         saturation = parts.of("saturation", lambda: saturation_table(data), NO_TABLE)
-        no_findings: _Findings = ((), ())
+        no_findings: _Findings = (NO_TABLE, ())
         findings = parts.of("findings", lambda: _findings(run, trials, study), no_findings)
         failures = parts.of("failed trials", lambda: failure_table(data), NO_TABLE)
         answer = run_answer(data, parts, None).sentences
@@ -89,5 +89,5 @@ def _findings(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> _F
     # A run without trials has no results to judge.
     verdicts = judge_run(findings_of(run), RunData(run, trials)) if trials else None
     if not verdicts:
-        return (), ()
-    return findings_on_page(verdicts, study), introduction(verdicts)
+        return NO_TABLE, ()
+    return finding_table(verdicts, study), introduction(verdicts)

@@ -171,7 +171,7 @@ def test_the_page_of_one_run_says_how_its_trials_were_measured(
     both: list[SyntheticRun], tmp_path: Path
 ) -> None:
     text = build_report([both[1].pair()], tmp_path).html.read_text(encoding="utf-8")
-    assert "Measured with: one message per call (single messages follow this rate), rec" in text
+    assert "one message per call (single messages follow this rate), rec" in text
 
 
 def test_a_hostile_title_is_only_text(tmp_path: Path) -> None:

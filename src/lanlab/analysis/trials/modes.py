@@ -5,7 +5,6 @@ modes, and so name them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 from dataclasses import asdict
 
 from lanlab.frozen import dataclass
@@ -120,20 +119,6 @@ def load_before(trial: TrialRecord) -> float | None:
         hosts = trial.facts.get("before", {}).get("hosts", {})
         loads = [facts.get("load_average") for facts in hosts.values() if isinstance(facts, dict)]
     return max((float(load) for load in loads if load is not None), default=None)
-
-
-def common_words(found: Iterable[Modes | None]) -> str:
-    """The modes of several trials in one line; if they differ, with counts."""
-    groups: dict[str, list[str]] = {}
-    for modes in found:
-        if modes is not None:
-            groups.setdefault(modes.words(with_reasons=False), []).append(modes.words())
-    # Reasons can contain measurements made before a trial, so they may differ between trials.
-    said = {full[0] if len(set(full)) == 1 else plain: len(full) for plain, full in groups.items()}
-    if len(said) == 1:
-        return next(iter(said))
-    ranked = sorted(said.items(), key=lambda item: -item[1])
-    return "; ".join(f"{count} trial{'s' if count > 1 else ''}: {words}" for words, count in ranked)
 
 
 def _reason(choice: Choice | None) -> str | None:

@@ -8,7 +8,6 @@ from functools import partial
 
 from lanlab.analysis.findings.as_data import comparison_as_data
 from lanlab.analysis.findings.verdicts import Judgement, Verdicts
-from lanlab.frozen import dataclass
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, table_of_records, words
 from lanlab.report.findings.finding_text import (
     claim_origin,
@@ -56,31 +55,6 @@ def comparison_table(verdicts: Verdicts, study: Study) -> Table:
     return table_of_records("finding-comparisons", "Comparisons of findings", records)
 
 
-@dataclass(frozen=True)
-class FindingOnPage:
-    id: str
-    claim: str
-    verdict: str
-    #: The verdict for this system in place of another; empty if tested as published.
-    here: str
-    is_tested: bool
-    lines: tuple[str, ...]
-
-
-def findings_on_page(verdicts: Verdicts, study: Study | None) -> tuple[FindingOnPage, ...]:
-    return tuple(
-        FindingOnPage(
-            one.finding.id,
-            f"{claim_origin(one.finding)}{one.finding.claim}",
-            verdict_text(one),
-            "" if one.here is None else here_text(one, study),
-            is_tested(one),
-            tuple(evidence_lines(one.here or one, study)),
-        )
-        for one in verdicts.judgements
-    )
-
-
 def introduction(verdicts: Verdicts) -> tuple[str, ...]:
     said = [counts_sentence(verdicts)]
     here = [one.here for one in verdicts.judgements if one.here is not None]
@@ -105,7 +79,7 @@ def _row(one: Judgement, study: Study | None) -> tuple[Cell, ...]:
         EMPTY if one.here is None else Cell(one.here.verdict, ""),
         EMPTY if further is None else Cell(further.trials, ""),
         EMPTY if further is None else Cell(further.minutes, ""),
-        Cell(None, "\n".join(evidence_lines(one, study))),
+        Cell(None, "\n".join(evidence_lines(one.here or one, study))),
     )
 
 

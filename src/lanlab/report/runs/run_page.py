@@ -8,7 +8,6 @@ from functools import partial
 
 from lanlab.analysis.findings.verdicts import Verdicts, findings_of
 from lanlab.analysis.simulation.run import run_accuracies
-from lanlab.analysis.trials.modes import common_words
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.chart import Chart
 from lanlab.figures.finishing import with_page_styles
@@ -18,11 +17,9 @@ from lanlab.frozen import dataclass
 from lanlab.report.document.document import Document
 from lanlab.report.document.table import NO_TABLE, Column, Table, table_of_texts, words
 from lanlab.report.findings.finding_table import (
-    FindingOnPage,
     comparison_table,
     evidence_table,
     finding_table,
-    findings_on_page,
     introduction,
     tested_by_runs,
 )
@@ -42,7 +39,7 @@ from lanlab.report.trials.analyses import Analyses
 from lanlab.report.trials.failure_table import failure_table
 from lanlab.report.trials.single_figures import figures_of, stored_figures, titled_apart
 from lanlab.report.trials.trial_table import trial_table
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import RunRecord
 from lanlab.studies.load import known_studies, load_study
 from lanlab.studies.model import Figure, Study
 
@@ -52,8 +49,6 @@ class ExperimentOnPage:
     id: str
     title: str
     remark: str | None
-    #: The versions that made the trials; empty if not recorded.
-    modes: str
     figures: tuple[FigureOnPage, ...]
     tables: tuple[Table, ...]
 
@@ -132,10 +127,6 @@ class RunOnPage:
         first = (*self.conditions, *self.published_chapter.tables, self.sentences, conditions)
         others = (*first, *self.named.values())
         return tuple(table for table in others if table.rows)
-
-    @property
-    def findings_shown(self) -> tuple[FindingOnPage, ...]:
-        return findings_on_page(self.verdicts, self.study)
 
     @property
     def findings_introduction(self) -> tuple[str, ...]:
@@ -275,17 +266,10 @@ def _experiments(
                 f"{name}-{experiment.id}",
                 experiment.title,
                 parts.of("round trips", partial(shown.remark, data, own), None),
-                parts.of("what trials were measured with", partial(_modes, data, own), ""),
                 tuple(figures),
                 tuple(parts.each(f"tables of {experiment.id}", tables)),
             )
         )
     if several := figures_by_experiment.get(_TOGETHER):
-        found.append(ExperimentOnPage(f"{name}-together", _TOGETHER, None, "", tuple(several), ()))
+        found.append(ExperimentOnPage(f"{name}-together", _TOGETHER, None, tuple(several), ()))
     return found
-
-
-def _modes(data: RunData, trials: Sequence[TrialRecord]) -> str:
-    done = {trial.number for trial in trials if trial.status == "done"}
-    known = zip(data.trials, data.modes_and_loads, strict=True)
-    return common_words(modes for trial, (modes, _) in known if trial.number in done)
