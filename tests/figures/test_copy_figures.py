@@ -130,7 +130,7 @@ def test_copy_rates_are_drawn_above_published_trials() -> None:
     assert all(len(point.trials) == 5 for series in found.series for point in series.points)
     assert [one.name for one in found.published] == [
         "1 file of 623 MB",
-        "198 files of 472 MB in all",
+        "198 files",
     ]
     # All that came down: five trials of six conditions, one lost of each of three.
     assert [len(one.marks) for one in found.published] == [27, 27]

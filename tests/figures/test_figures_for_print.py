@@ -163,18 +163,6 @@ def test_a_simulated_value_in_a_published_figure_is_not_called_measured() -> Non
     assert not any(those for name, those in drawn.items() if name.endswith("-sd"))
 
 
-def test_ipv4_and_ipv6_share_one_panel() -> None:
-    made = synthetic_run("manford-kolahi", "quick")
-    figure = Figure(
-        figure="trial_violins", title="t", experiments=("throughput",), metric="goodput_bps"
-    )
-    charts = panels(build_figure(RunData(*made.pair(), made.study, made.published), figure))
-    assert len(charts) > 1
-    for chart in charts:
-        versions = [name.split(",")[0] for name in chart.x.categories]
-        assert versions == ["IPv4", "IPv6"] * (len(versions) // 2)
-
-
 def test_every_study_and_lanlab_can_be_cited() -> None:
     text = bibtex(load_study(name).study for name in known_studies())
     assert text.count("@misc{") == len(known_studies())

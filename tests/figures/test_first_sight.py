@@ -9,14 +9,24 @@ from synthetic_runs import synthetic_run
 
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures import render_matplotlib
-from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
+from lanlab.figures.chart import (
+    Axis,
+    Chart,
+    Limit,
+    Point,
+    PublishedMark,
+    PublishedSeries,
+    Series,
+    Shape,
+)
 from lanlab.figures.finishing import overlaid, with_distinct_labels, without_far_limits
-from lanlab.figures.gather import in_order
+from lanlab.figures.gather import in_order, mark_kind
 from lanlab.figures.look_matplotlib import GUIDE_LINES, LIMIT_LINES, colour_of, legend_names
 from lanlab.figures.number_text import with_interval
 from lanlab.figures.panels import panels
 from lanlab.figures.registry import build_figure
 from lanlab.studies.model import Figure
+from lanlab.studies.runs_on import RunsOn
 
 SIZE, RATE = Axis("message size", "B"), Axis("goodput", "Mbit/s")
 
@@ -96,19 +106,67 @@ def test_a_saturation_is_drawn_around_its_knee() -> None:
     assert chart.y.ends[0] > 0.5 * min(p.y for one in chart.series for p in one.points)
 
 
-def test_distributions_are_drawn_in_panels_of_eight_with_one_axis() -> None:
-    chart = drawn("manford-kolahi", "trial_violins", "goodput_bps", "quick")
+def distributions() -> Chart:
+    """Seven sizes over IPv4 and IPv6, each ten times as long as the one before."""
+    names = tuple(f"IPv{version}, {size} B" for size in range(1, 8) for version in (4, 6))
+    heights = [10.0 ** (place // 2) for place in range(14)]
+    points = tuple(Point(float(place), y) for place, y in enumerate(heights))
+    shapes = [Shape(p.x, ((0.9 * p.y, 0.1), (p.y, 0.4), (1.1 * p.y, 0.1))) for p in points]
+    series = (Series("median", points, "points"),)
+    axes = Axis("", "", categories=names), Axis("time", "ms", logarithmic=True)
+    return Chart("t", *axes, series, shapes=tuple(shapes))
+
+
+def test_distributions_are_drawn_in_panels_of_eight_with_an_axis_each() -> None:
+    chart = distributions()
     parts = panels(chart)
-    assert len(chart.x.categories) == 14
     assert [len(part.x.categories) for part in parts] == [6, 8]
     assert sum((part.x.categories for part in parts), ()) == chart.x.categories
-    [y] = {part.y for part in parts}
     for part in parts:
+        # IPv4 and IPv6 stay together, and no panel is mostly empty.
+        versions = [name.split(",")[0] for name in part.x.categories]
+        assert versions == ["IPv4", "IPv6"] * (len(versions) // 2)
+        assert part.y.ends is None
         assert all(0 <= p.x < len(part.x.categories) for one in part.series for p in one.points)
     points = [p.y for part in parts for one in part.series for p in one.points]
     assert points == [p.y for one in chart.series for p in one.points]
-    assert y.ends is not None and y.ends[0] <= min(points) and max(points) <= y.ends[1]
     assert panels(replace(chart, shapes=())) == (replace(chart, shapes=()),)
+
+
+@pytest.mark.parametrize(("where", "kinds"), [("real", {"published"}), ("simulated", None)])
+def test_fitted_and_held_out_values_have_marks_of_their_own(
+    where: RunsOn, kinds: set[str] | None
+) -> None:
+    made = synthetic_run("manford-kolahi", "quick", where=where)
+    of = "throughput" if where == "real" else "throughput-simulated"
+    figure = Figure(figure="against_size", title="t", experiments=(of,))
+    chart = build_figure(RunData(made.run, made.trials, made.study, made.published), figure)
+    # Of the values at one size, 384 bytes over IPv6 under Vista and 1,152 under XP were held out.
+    by_kind: dict[str, set[float]] = {}
+    for one in chart.published:
+        by_kind.setdefault(one.kind, set()).update(mark.x or 0 for mark in one.marks)
+    assert by_kind.keys() == (kinds or {"published, fitted", "published, held out"})
+    assert kinds or by_kind["published, held out"] == {384.0, 1152.0}
+    assert len({one.label for one in chart.published}) == len(chart.published)
+    assert "Published values are marked: " in chart.description()
+
+
+def test_the_rate_of_a_fitted_time_is_fitted() -> None:
+    made = synthetic_run("brutman-mtcp", "quick", where="simulated")
+    values = {one.id: one for one in made.published.value}
+    kinds = {
+        adapter: mark_kind(values[f"ftp.pcjr.{adapter}.send_rate"], made.published, made.study)
+        for adapter in ("xircom", "wd8003")
+    }
+    assert kinds == {"xircom": "published, fitted", "wd8003": "published, held out"}
+
+
+def test_many_lines_without_common_names_are_drawn_in_panels_of_six() -> None:
+    chart = Chart("t", SIZE, RATE, tuple(line(name, point(1, 2)) for name in "abcdefghi"))
+    parts = panels(chart)
+    assert [[one.name for one in part.series] for part in parts] == [[*"abcd"], [*"efghi"]]
+    assert [part.title for part in parts] == ["t (1 of 2)", "t (2 of 2)"]
+    assert len({part.y for part in parts}) == 1 and parts[0].y.ends is not None
 
 
 def test_runs_with_equal_axes_share_a_figure() -> None:

@@ -332,7 +332,7 @@ def test_runs_of_other_conditions_share_rows() -> None:
 
 def test_the_tails_of_a_violin_are_whole() -> None:
     values = [(float(n), 1.0) for n in (10, 11, 12, 12, 13, 14, 15)]
-    (shape,) = _violins([values], logarithmic=False)
+    (shape,) = _violins([values])
     widths = [half for _, half in shape.outline]
     assert max(widths[0], widths[-1]) < 0.2 * max(widths)
 

@@ -71,7 +71,7 @@ def test_bars_of_protocols_have_their_trials_and_intervals() -> None:
     assert point.low == pytest.approx(82 / 1.0326, abs=0.01)
     assert point.high == pytest.approx(82 * 1.0326, abs=0.01)
     # Four trials of 260 s and a mean of 262 s of five: the fifth spreads them.
-    equal = points_of(chart)["NWLink (IPX/SPX)", "Windows 98 SE, 198 files of 472 MB in all"]
+    equal = points_of(chart)["NWLink (IPX/SPX)", "Windows 98 SE, 198 files (472 MB)"]
     assert equal.trials == (260,) * 4
     assert equal.low is not None and equal.y - equal.low > 6
 

@@ -31,7 +31,7 @@ def of(charts: dict[tuple[str, str], Chart], figure: str, words: str = "") -> Ch
 def test_every_figure_of_the_study_draws_something_and_can_be_rendered(
     charts: dict[tuple[str, str], Chart],
 ) -> None:
-    assert len(charts) == 11
+    assert len(charts) == 10
     for (name, _), chart in charts.items():
         assert chart.is_empty == (name == "station_errors"), chart.title
         assert to_bytes(chart, "svg").startswith(b"<?xml")
@@ -143,32 +143,6 @@ def test_a_figure_without_errors_says_so(charts: dict[tuple[str, str], Chart]) -
     assert chart.is_empty and chart.empty == "no operation failed"
 
 
-def test_the_warm_up_cut_is_drawn_at_its_recorded_time(
-    charts: dict[tuple[str, str], Chart], made: StationRun
-) -> None:
-    chart = of(charts, "steady_cut")
-    trial = next(t for t in made.trials if t.parameters["stations"] == 15)
-    steady = trial.raw["client"]["station_sums"]["steady"]
-    lines = {limit.name: limit for limit in chart.limits}
-    assert "15 stations" in chart.caption and f"Trial {trial.number}," in chart.caption
-    assert lines["all stations active"].points[0][0] == steady["active_start_ns"] / 1e9
-    if steady["found"]:
-        (start, _), _, (end, _), _ = lines["counted"].points
-        assert (start, end) == (steady["start_ns"] / 1e9, steady["end_ns"] / 1e9)
-    else:
-        assert steady["reason"] in chart.caption
-    points = chart.series[0].points
-    width_s = points[1].x - points[0].x
-    assert sum(point.y for point in points) * width_s == pytest.approx(600, rel=0.02)
-    other = drawn(
-        made,
-        Figure(
-            figure="steady_cut", title="t", experiments=("read-write",), metric="response_mean_ns"
-        ),
-    )
-    assert other.y.label == "mean response time (ms)"
-
-
 @pytest.mark.parametrize(("limit", "is_drawn"), [(0.01, True), (100.0, False)])
 def test_a_distant_limit_does_not_flatten_the_chart(
     limit: float, is_drawn: bool, made: StationRun
@@ -187,7 +161,7 @@ def test_a_distant_limit_does_not_flatten_the_chart(
 
 NAMES = [
     "delay_throughput", "greatest_throughput", "response_against_stations", "station_errors",
-    "station_fairness", "steady_cut", "throughput_against_stations",
+    "station_fairness", "throughput_against_stations",
 ]  # fmt: skip
 
 

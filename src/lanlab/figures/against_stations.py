@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
-from lanlab.figures.gather import FigureData, category_axis, point_of_trials, printed
+from lanlab.figures.gather import FigureData, category_axis, mark_kind, point_of_trials, printed
 from lanlab.figures.number_text import counted, plain
 from lanlab.figures.published_values import levels_text
 from lanlab.figures.wording import Quantity, condition_text, quantity, tried_text
 from lanlab.frozen import dataclass
 from lanlab.studies.model import Figure, Study
-from lanlab.studies.published import Published
 from lanlab.units import format_time
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def greatest_throughput(data: FigureData) -> Chart:
         [Series(name, tuple(points), "bars") for name, points in groups.items()],
         f"Highest mean of {tried}; numbers between may be higher. As the highest of several means "
         "it is biased upward.",
-        published=_printed_greatest(data.published, sizes, shown, list(groups)),
+        published=_printed_greatest(data, sizes, shown, list(groups)),
     )
 
 
@@ -168,21 +167,22 @@ def _greatest_point(each: NamedCurve, sizes: Sequence[int], shown: Quantity, stu
 
 
 def _printed_greatest(
-    published: Published, sizes: Sequence[int], shown: Quantity, names: Sequence[str]
+    data: FigureData, sizes: Sequence[int], shown: Quantity, names: Sequence[str]
 ) -> tuple[PublishedSeries, ...]:
-    found: dict[str, list[PublishedMark]] = {}
-    for value in published.value:
+    found: dict[tuple[str, str], list[PublishedMark]] = {}
+    for value in data.published.value:
         size = value.condition.get(_SIZE)
         if (value.metric, value.statistic, value.kind) != ("goodput_bps", "maximum", "text"):
             continue
         if isinstance(size, int) and size in sizes:
             rest = [key for key in value.condition if key != _SIZE]
-            name = levels_text(published, value.condition, rest)
+            name = levels_text(data.published, value.condition, rest)
             mark = PublishedMark(float(sizes.index(size)), shown.shown(value.si), printed(value))
-            found.setdefault(name, []).append(mark)
+            kind = mark_kind(value, data.published, data.study)
+            found.setdefault((name, kind), []).append(mark)
     return tuple(
-        PublishedSeries(name, tuple(marks), series=names.index(name) if name in names else None)
-        for name, marks in found.items()
+        PublishedSeries(name, tuple(own), kind, names.index(name) if name in names else None)
+        for (name, kind), own in found.items()
     )
 
 

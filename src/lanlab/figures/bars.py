@@ -29,7 +29,6 @@ from lanlab.figures.gather import (
 from lanlab.figures.number_text import with_interval
 from lanlab.figures.wording import Quantity, obtained, quantity
 from lanlab.store import TrialRecord
-from lanlab.studies.published import Published
 from lanlab.workloads.stream.results import flow_goodputs_bps
 
 Place = Callable[[Summary], float]
@@ -55,7 +54,7 @@ def bars(data: FigureData) -> Chart:
     groups = data.in_series(found, (factor,))
     marks = list(published_of(groups, place, y, data.published, data.study))
     if not marks:
-        marks = _levels(found, place, data.published, y)
+        marks = _levels(found, place, data, y)
     means = [y.shown(s.mean) for s in found if s.mean is not None]
     return data.chart(
         category_axis(data.study, data.published, factor, levels),
@@ -67,15 +66,15 @@ def bars(data: FigureData) -> Chart:
 
 
 def _levels(
-    found: Sequence[Summary], place: Place, published: Published, y: Quantity
+    found: Sequence[Summary], place: Place, data: FigureData, y: Quantity
 ) -> list[PublishedSeries]:
-    marks: dict[str, list[PublishedMark]] = {}
+    marks: dict[tuple[str, str], list[PublishedMark]] = {}
     for summary in found:
-        for level in published_levels([summary], published, y):
-            marks.setdefault(level.name, []).extend(
+        for level in published_levels([summary], data.published, y, data.study):
+            marks.setdefault((level.name, level.kind), []).extend(
                 replace(mark, x=place(summary)) for mark in level.marks
             )
-    return [PublishedSeries(name, tuple(those)) for name, those in marks.items()]
+    return [PublishedSeries(name, tuple(those), kind) for (name, kind), those in marks.items()]
 
 
 def _limits(

@@ -150,7 +150,7 @@ class PublishedSeries:
 
     name: str
     marks: tuple[PublishedMark, ...]
-    #: Kind in the legend: `published`, `measured here` or `simulated here`.
+    #: Kind in the legend: `published`, with its role in a fit, `measured here` or `simulated here`.
     kind: str = "published"
     #: Index of the series whose bars or rows the marks belong to.
     series: int | None = None
@@ -282,7 +282,7 @@ class Chart:
             low, high = (f"{_text(p.y)} at {_text(self._x_shown(p.x))}" for p in (least, most))
             ends = low if low == high else f"from {low} to {high}"
             parts.append(f"{series.name}: {counted(len(series.points), 'point')}, {ends}.")
-        printed = [one for one in self.published if one.kind == "published"]
+        printed = [one for one in self.published if one.kind.startswith("published")]
         if printed:
             names = ", ".join(published.name or "the study" for published in printed)
             parts.append(f"Published values are marked: {names}.")
@@ -290,7 +290,7 @@ class Chart:
             total = sum(band.x_high - band.x_low for band in self.bands if band.name == name)
             parts.append(f"Shaded: {name}, {_text(total)} {self.x.unit} in all.")
         if len(printed) < len(self.published):
-            kinds = {one.kind for one in self.published if one.kind != "published"}
+            kinds = {one.kind for one in self.published if one not in printed}
             parts.append(f"Values {' and '.join(sorted(kinds))} are marked.")
         return " ".join(parts)
 

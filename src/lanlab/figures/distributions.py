@@ -1,4 +1,4 @@
-"""Distributions of trials and round trips: as cumulative shares, and as violins."""
+"""Distributions of round trips: as cumulative shares, and as violins."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lanlab.analysis.traffic.histogram import Bucket
 from lanlab.analysis.traffic.round_trip_times import round_trips_by_condition
 from lanlab.analysis.trials.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Point, Series, Shape
-from lanlab.figures.gather import FigureData, axis, far_apart
+from lanlab.figures.gather import FigureData, far_apart
 from lanlab.figures.wording import quantity
 from lanlab.store import Level
 
@@ -20,6 +20,8 @@ _MOST_LINES = 6
 _SLICES = 60
 #: Largest half width of a violin; half of the distance between categories is 0.5.
 _WIDEST = 0.4
+#: Least spread of a violin, as a logarithm: the resolution of the records.
+_LEAST_SPREAD = 1e-3
 _NOT_TRIALS = "Single round trips are not independent of each other: no intervals."
 
 
@@ -101,7 +103,7 @@ def round_trip_violins(data: FigureData) -> Chart:
         [(shown.shown((b.low + b.high) / 2), float(b.count)) for b in one if b.high > 0]
         for _, one in found
     ]
-    said = "As wide as there are round trips of that length; points are medians."
+    said = "The width shows how many round trips took that long; points are medians."
     return data.chart(
         Axis("", "", categories=tuple(names)),
         Axis("round-trip time", shown.unit, logarithmic=True),
@@ -113,32 +115,12 @@ def round_trip_violins(data: FigureData) -> Chart:
     )
 
 
-def trial_violins(data: FigureData) -> Chart:
-    metric = data.figure.metric or data.metric("", "goodput_bps")
-    shown = quantity(data.study, metric)
-    own = [s for s in _side_by_side(data.drawn(metric)) if s.values]
-    names = [data.named(summary.factors) for summary in own]
-    weighted = [[(shown.shown(value), 1.0) for value in summary.values] for summary in own]
-    every = [value for one in weighted for value, _ in one]
-    return data.chart(
-        Axis("", "", categories=tuple(names)),
-        axis(data.study, metric, logarithmic=far_apart(every)),
-        (_medians(names, weighted, with_trials=True),),
-        "As wide as there are trials nearby; points are medians.",
-        drawn="",
-        shapes=_violins(weighted, logarithmic=far_apart(every)),
-    )
-
-
 Weighted = Sequence[tuple[float, float]]
 
 
-def _medians(
-    names: Sequence[str], weighted: Sequence[Weighted], *, with_trials: bool = False
-) -> Series:
-    trials = [tuple(value for value, _ in values) if with_trials else () for values in weighted]
+def _medians(names: Sequence[str], weighted: Sequence[Weighted]) -> Series:
     points = [
-        Point(float(place), _median(values), trials=trials[place], condition=names[place])
+        Point(float(place), _median(values), condition=names[place])
         for place, values in enumerate(weighted)
     ]
     return Series("median", tuple(points), kind="points")
@@ -156,28 +138,25 @@ def _median(values: Weighted) -> float:
     return math.nan
 
 
-def _violins(weighted: Sequence[Weighted], *, logarithmic: bool = True) -> tuple[Shape, ...]:
-    scale, back = (math.log, math.exp) if logarithmic else (float, float)
-    every = [scale(value) for one in weighted for value, _ in one]
-    if not every or min(every) == max(every):
-        return ()
-    at_scale = [[(scale(value), weight) for value, weight in values] for values in weighted]
-    # So that no tail is cut off flat.
-    widest = max(_bandwidth(values) for values in at_scale if values)
-    reach = 4 * max(widest, (max(every) - min(every)) / _SLICES)
-    low, step = min(every) - reach, (max(every) - min(every) + 2 * reach) / _SLICES
+def _violins(weighted: Sequence[Weighted]) -> tuple[Shape, ...]:
+    """Densities on a logarithmic axis, each smoothed by its own spread."""
     shapes = []
-    for place, at in enumerate(at_scale):
+    for place, values in enumerate(weighted):
+        at = [(math.log(value), weight) for value, weight in values]
         if len(at) < 2:
             continue
-        width = max(step, _bandwidth(at))
-        grid = [low + step * number for number in range(_SLICES + 1)]
+        width = max(_LEAST_SPREAD, _bandwidth(at))
+        # So that no tail is cut off flat.
+        low, high = min(at)[0] - 4 * width, max(at)[0] + 4 * width
+        step = (high - low) / _SLICES
+        width = max(step, width)
         dense = [
-            sum(weight * math.exp(-0.5 * ((y - value) / width) ** 2) for value, weight in at)
-            for y in grid
+            (y, sum(weight * math.exp(-0.5 * ((y - value) / width) ** 2) for value, weight in at))
+            for y in (low + step * number for number in range(_SLICES + 1))
         ]
-        shares = [(y, height / max(dense)) for y, height in zip(grid, dense, strict=True)]
-        outline = tuple((back(y), _WIDEST * share) for y, share in shares if share > 0.002)
+        most = max(height for _, height in dense)
+        shares = [(y, height / most) for y, height in dense]
+        outline = tuple((math.exp(y), _WIDEST * share) for y, share in shares if share > 0.002)
         shapes.append(Shape(float(place), outline))
     return tuple(shapes)
 

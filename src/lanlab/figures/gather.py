@@ -31,6 +31,7 @@ from lanlab.workloads.copy.datasets import mean_file_bytes
 
 #: If published and measured numbers differ by a larger factor, they need a logarithmic axis.
 _MOST_ON_A_LINEAR_AXIS = 20.0
+_ONE_TRANSFER = {"goodput_bps", "elapsed_ns"}
 
 
 class FigureData(RunData):
@@ -225,7 +226,7 @@ def published_of(
     published: Published,
     study: Study,
 ) -> tuple[PublishedSeries, ...]:
-    found: dict[str, tuple[int, list[PublishedMark]]] = {}
+    found: dict[tuple[str, str], tuple[int, list[PublishedMark]]] = {}
     for index, (name, group) in enumerate(groups.items()):
         for summary in group:
             for point in points_for(summary, published, study):
@@ -236,11 +237,29 @@ def published_of(
                 mark = PublishedMark(
                     x_of(summary), shown.shown(point.value.si), printed(point.value)
                 )
-                found.setdefault(", ".join(filter(None, words)), (index, []))[1].append(mark)
+                key = ", ".join(filter(None, words)), mark_kind(point.value, published, study)
+                found.setdefault(key, (index, []))[1].append(mark)
     return tuple(
-        PublishedSeries(name, tuple(marks), series=index)
-        for name, (index, marks) in sorted(found.items())
+        PublishedSeries(name, tuple(marks), kind, index)
+        for (name, kind), (index, marks) in sorted(found.items())
     )
+
+
+def mark_kind(value: PublishedValue, published: Published, study: Study) -> str:
+    """The kind of a published value's mark: next to simulated ones, also its role in the fit."""
+    # The time and the rate of a transfer are one measurement.
+    same = {
+        one.id
+        for one in published.value
+        if one is value
+        or (one.condition == value.condition and {one.metric, value.metric} == _ONE_TRANSFER)
+    }
+    if study.is_simulated and study.simulation is not None:
+        if same & set(study.simulation.fitted):
+            return "published, fitted"
+        if same & set(study.simulation.held_out):
+            return "published, held out"
+    return "published"
 
 
 def _their_words(published: Published, value: PublishedValue, known: Mapping[str, Level]) -> str:
@@ -260,6 +279,7 @@ def published_levels(
     summaries: Sequence[Summary],
     published: Published,
     shown: Quantity,
+    study: Study,
     places: Mapping[str, float] | None = None,
 ) -> tuple[PublishedSeries, ...]:
     """
@@ -277,7 +297,7 @@ def published_levels(
         if all(summary.parameters.get(key) == level for summary in summaries)
     }
     limits = {summary.limit for summary in summaries if summary.limit is not None}
-    levels: dict[tuple[float, float | None], dict[str, str]] = {}
+    levels: dict[tuple[float, float | None, str], dict[str, str]] = {}
     for value in published.value:
         agreeing = {common[key] == level for key, level in value.condition.items() if key in common}
         if value.metric != "goodput_bps" or not is_own(value) or agreeing != {True}:
@@ -290,11 +310,14 @@ def published_levels(
             continue
         about = f"{BOUNDS[value.bound]}, " if value.bound else ""
         series = _their_words(published, value, common)
-        place = shown.shown(si), (places or {}).get(value.id)
+        kind = mark_kind(value, published, study)
+        place = shown.shown(si), (places or {}).get(value.id), kind
         levels.setdefault(place, {})[series] = about + printed(value)
     return tuple(
-        PublishedSeries(" and ".join(said), (PublishedMark(x, level, "; ".join(said.values())),))
-        for (level, x), said in sorted(levels.items(), key=lambda one: -one[0][0])
+        PublishedSeries(
+            " and ".join(said), (PublishedMark(x, level, "; ".join(said.values())),), kind
+        )
+        for (level, x, kind), said in sorted(levels.items(), key=lambda one: -one[0][0])
     )
 
 

@@ -20,25 +20,22 @@ _MOST_GROUPS = 8
 def panels(chart: Chart) -> tuple[Chart, ...]:
     """
     A figure in parts: distributions by their number; many series or rows by what their names share,
-    such as `read` and `write`. Other figures are unchanged.
+    such as `read` and `write`; many lines without that by their number. Others are unchanged.
     """
     names = chart.x.categories
     groups: list[tuple[str, Sequence[int]]]
     if chart.shapes:
-        count = -(-len(names) // _MOST_GROUPS) or 1
-        # Make parts of about equal size, and keep pairs together, such as IPv4 and IPv6.
-        step = 2 if len(names) % 2 == 0 else 1
-        firsts = [step * (number * len(names) // count // step) for number in range(count + 1)]
-        groups = [
-            (f" ({n} of {count})", range(*ends)) for n, ends in enumerate(pairwise(firsts), 1)
-        ]
+        groups = _in_turn(len(names), _MOST_GROUPS)
     elif chart.sideways:
         groups = _by_name(names, _MOST_ROWS)
     else:
         groups = _by_name([one.name.partition(": ")[0] for one in chart.series], _MOST_SERIES)
+        if not groups and all(one.kind == "line" for one in chart.series):
+            groups = _in_turn(len(chart.series), _MOST_SERIES)
     if len(groups) < 2:
         return (chart,)
-    shared = replace(chart, y=replace(chart.y, ends=_ends(chart)))
+    # Distributions far from each other would leave most of a common axis empty.
+    shared = chart if chart.shapes else replace(chart, y=replace(chart.y, ends=_ends(chart)))
     cut = _with_rows if chart.shapes or chart.sideways else with_series
     return tuple(
         replace(
@@ -47,6 +44,14 @@ def panels(chart: Chart) -> tuple[Chart, ...]:
         )
         for title, places in groups
     )
+
+
+def _in_turn(length: int, most: int) -> list[tuple[str, Sequence[int]]]:
+    """Parts of about equal size that keep pairs together, such as IPv4 and IPv6."""
+    count = -(-length // most) or 1
+    step = 2 if length % 2 == 0 else 1
+    firsts = [step * (number * length // count // step) for number in range(count + 1)]
+    return [(f" ({n} of {count})", range(*ends)) for n, ends in enumerate(pairwise(firsts), 1)]
 
 
 def _by_name(names: Sequence[str], most: int) -> list[tuple[str, Sequence[int]]]:
@@ -72,8 +77,7 @@ def _ends(chart: Chart) -> tuple[float, float] | None:
     if chart.y.ends is not None or chart.sideways:
         return chart.y.ends
     points = [point for one in chart.series for point in one.points]
-    every = [y for shape in chart.shapes for y, _ in shape.outline]
-    every += [y for p in points for y in (p.y, *p.trials)]
+    every = [y for p in points for y in (p.y, *p.trials)]
     every += [mark.y for one in chart.published for mark in one.marks]
     every += [y for limit in chart.limits for _, y in limit.points]
     if chart.y.logarithmic:

@@ -39,7 +39,7 @@ def received_against_sent(data: FigureData) -> Chart:
         axis(data.study, "goodput_bps"),
         series,
         limits=tuple(limits),
-        published=published_levels(found, data.published, y, places),
+        published=published_levels(found, data.published, y, data.study, places),
     )
 
 

@@ -38,9 +38,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     ),
     "bars": ("bars", "flow_shares"),
     "copies": ("copy_times", "cost_per_byte_and_file", "goodput_against_file_size"),
-    "distributions": (
-        *("round_trip_ecdf", "round_trip_percentiles", "round_trip_violins", "trial_violins"),
-    ),
+    "distributions": (*("round_trip_ecdf", "round_trip_percentiles", "round_trip_violins"),),
     "forests": ("factor_effects",),
     "over_time": (
         *("goodput_over_time", "round_trips_over_time", "tcp_rate_over_time"),
@@ -50,7 +48,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
         *("losses_against_sent", "received_against_sent", "received_ratio_against_sent"),
         "saturation_curve",
     ),
-    "station_trials": ("station_errors", "station_fairness", "steady_cut"),
+    "station_trials": ("station_errors", "station_fairness"),
 }
 
 

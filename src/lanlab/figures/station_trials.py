@@ -1,13 +1,10 @@
-"""Fairness and errors of stations, and the part of a trial that is evaluated."""
+"""Fairness and errors of stations."""
 
 from __future__ import annotations
 
-from typing import cast
-
 from lanlab.figures.against_stations import STATIONS, stations_axis
-from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
-from lanlab.figures.gather import FigureData, axis
-from lanlab.figures.wording import quantity
+from lanlab.figures.chart import Axis, Chart, Point, Series
+from lanlab.figures.gather import FigureData
 from lanlab.store import TrialRecord
 
 _SAID = (
@@ -98,49 +95,3 @@ def station_errors(data: FigureData) -> Chart:
         drawn="",
         empty="no operation failed" if stations else "nothing was measured",
     )
-
-
-def steady_cut(data: FigureData) -> Chart:
-    """The figure's `metric` (`operations_per_s`, or `response_mean_ns`) over the time of one trial:
-    the first of those with the most stations. All stations are busy between the outer vertical
-    lines; the part between the inner lines is evaluated.
-    """
-    from lanlab.analysis.stations.spread import station_record
-
-    metric = "response_mean_ns" if data.figure.metric == "response_mean_ns" else "operations_per_s"
-    y = axis(data.study, metric)
-    known = [(t, record) for t in data.drawn_trials if (record := station_record(t)) is not None]
-    own = [one for one in known if one[1]["over_time"]["at_ns"]]
-    if not own:
-        return data.chart(Axis("time", "s"), y, ())
-    trial, record = max(own, key=lambda each: int(each[0].parameters.get(STATIONS, 1)))
-    shown = quantity(data.study, metric)
-    over_time = record["over_time"]
-    values = cast("dict[str, list[float | None]]", over_time)[metric]
-    words = data.called(trial.factors) or trial.experiment
-    points = tuple(
-        Point(at_ns / 1e9, shown.shown(value), condition=words)
-        for at_ns, value in zip(over_time["at_ns"], values, strict=True)
-        if value is not None
-    )
-    top = max((point.y for point in points), default=0.0)
-    steady = record["steady"]
-    ends = steady["active_start_ns"], steady["active_end_ns"]
-    limits = [_upright("all stations active", *ends, top)]
-    said = f"No steady state: {steady['reason']}."
-    if steady["found"]:
-        limits.append(_upright("counted", steady["start_ns"], steady["end_ns"], top))
-        said = "What lies between the inner lines counts."
-    return data.chart(
-        Axis("time", "s"),
-        y,
-        (Series(words, points),),
-        f"Trial {trial.number}, {words}. {said}",
-        drawn="Equal steps of the trial's time.",
-        limits=tuple(limits),
-    )
-
-
-def _upright(name: str, first_ns: int, last_ns: int, top: float) -> Limit:
-    points = tuple((ns / 1e9, y) for ns in (first_ns, last_ns) for y in (0.0, top))
-    return Limit(name, points, kind="guide", in_pairs=True)

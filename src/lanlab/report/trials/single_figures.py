@@ -14,8 +14,8 @@ from lanlab.store import TrialRecord
 from lanlab.studies.model import Figure, Study
 
 _DISTRIBUTIONS = {
-    "round_trip_ecdf": "Round-trip times, how many are no longer",
-    "round_trip_violins": "Round-trip times, distributions",
+    "round_trip_ecdf": "Cumulative distribution of round-trip times",
+    "round_trip_violins": "Distributions of round-trip times",
 }
 _TCP_FIGURES = {
     "tcp_window_over_time": "Windows of TCP over time",
