@@ -152,6 +152,8 @@ class Answer(Data):
     #: the load (`onset`).
     along: str = ""
     at: dict[str, Level | Several[Level]] = Field(default_factory=dict)
+    #: Whether the authors conclude something else than their numbers.
+    authors_disagree: bool = False
     #: The runs whose results can give the answer.
     on: Several[RunsOn] = ("real", "simulated")
 
@@ -216,6 +218,8 @@ class Study(Data):
     id: Identifier
     title: str
     question: str = ""
+    #: The kind of computer that the question is about, if local runs use another, as in `DOS PC`.
+    subject: str = ""
     answer: Several[Answer] = ()
     source: Source | None = None
     testbed: StudyTestbed = StudyTestbed()

@@ -156,7 +156,7 @@ PREDICTED = (Prediction(value="t2.cel_pen", simulated=2.0),)
 def test_a_simulated_run_says_what_its_model_missed(
     study: Study, is_told: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers, "missed_sentence", lambda held_out: "missed")
+    monkeypatch.setattr(answers, "missed_sentence", lambda *_: "missed")
     run = synthetic_run("milanovic-srbljic", "quick", most_trials=0).run
     stored = replace(run, status="done", study=study.model_dump(mode="json", exclude_none=True))
     said = answers.remark_sentences(RunData(stored, []), Analyses())

@@ -120,8 +120,8 @@ def test_evidence_can_be_read_without_the_code() -> None:
         return evidence_lines(one, loaded.study)
 
     assert told("brutman-mtcp", "f1")[0] == (
-        "rate with AMD 80386-40, Xircom (parallel port), receiving: FTP to and from disk is 1.390 "
-        "\N{MULTIPLICATION SIGN} netcat memory-to-memory speed test (rounding allows 1.389 … "
+        "rate with AMD 80386-40, Xircom (parallel port), receiving: FTP is 1.390 "
+        "\N{MULTIPLICATION SIGN} memory to memory (rounding allows 1.389 … "
         "1.391); claimed below 1: does not hold (means only)"
     )
     assert told("milanovic-srbljic", "f12")[0] == (

@@ -87,12 +87,21 @@ def test_the_answer_has_published_simulated_and_measured_values(runs: list[RunDa
     ]
     assert all(is_shown for *_, is_shown in measured.found)
     assert measured.brief == (
-        "Here (5 trials each): TCP/IP with one file of 62.3 MB; NWLink (IPX/SPX) with 198 files of "
-        "1 kB to 4 MB, 47.2 MB together."
+        "Aside, this computer (no Windows PC, 5 trials each, 10.0 % of the published bytes): "
+        "TCP/IP with one file of 62.3 MB; NWLink (IPX/SPX) with 198 files of 1 kB to 4 MB, 47.2 MB "
+        "together."
     )
     # Of some of the model's conditions the difference is within its error, or that is not known.
     assert not all(is_shown for *_, is_shown in simulated.found)
-    assert "not shown" in simulated.brief
+    assert "no order shown" in simulated.brief
+
+
+def test_rates_of_smaller_files_are_marked(runs: list[RunData]) -> None:
+    """A hundredth of the bytes in as many files is another workload; in one file, a shorter one."""
+    table = values_table(_STUDY.published, runs)
+    texts = {cell.text for row in table.rows for cell in row}
+    assert any(text.endswith(", of 4.72 MB, smaller files") for text in texts)
+    assert any(text.endswith(", of 6.23 MB") for text in texts)
 
 
 def test_without_a_run_of_the_protocols_no_table_is_shown() -> None:

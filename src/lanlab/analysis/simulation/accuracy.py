@@ -28,7 +28,9 @@ WITHIN_RATIOS = (0.05, 0.1, 0.2)
 _EXACT_RATIO = 1e-6
 #: Keys that name the sides of a published number or distinguish trials; all others are levels.
 _NO_LEVELS = frozenset({"numerator", "denominator", "minuend", "subtrahend", "trial"})
-_READ = frozenset({"mean", "minimum", "maximum", "share_of_link", "ratio", "gain", "deficit"})
+#: Statistics of two conditions.
+PAIRED = frozenset({"ratio", "gain", "deficit"})
+_READ = frozenset({"mean", "minimum", "maximum", "share_of_link"}) | PAIRED
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def _baseline(one: Accuracy, published: Published, simulation: Simulation) -> fl
         return None
     numbers = {value.id: value.value for value in published.value}
     guess = float(evaluate(given[0].guess, numbers.__getitem__))
-    if one.value.statistic in ("ratio", "gain", "deficit"):
+    if one.value.statistic in PAIRED:
         return guess
     return guess * one.value.si / one.value.value
 
@@ -228,7 +230,7 @@ def read_off(
     """The counterpart of one published number; `None` if no simulated condition has one."""
     wanted = _levels(value, simulation)
     own = [cell for cell in cells if _has(cell, wanted)]
-    if value.statistic in ("ratio", "gain", "deficit"):
+    if value.statistic in PAIRED:
         return _ratio(value, published, simulation, own)
     if not own or not _has_extremes(own, wanted):
         return None

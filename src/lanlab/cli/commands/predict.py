@@ -101,8 +101,9 @@ def predict(study: options.StudyArgument, *, wanted: PredictOptions) -> None:
     found = predictions(*both)
     if members:
         found = with_ranges(found, *_on_members(chosen, changes, members, wanted, both[0][0].seed))
-    held_out = held_out_of(RunData(*both[0]))
-    worth = missed_sentence(held_out)
+    before = RunData(*both[0])
+    held_out = held_out_of(before)
+    worth = missed_sentence(held_out, before.published)
     found = with_intervals(found, held_out)
     named = [change_words(chosen.simulation, one) for one in changes]
     named += [f"link {changed_link}"] if wanted.changed_link else []

@@ -81,7 +81,8 @@ def remark_sentences(data: RunData, parts: Analyses) -> list[str]:
     simulation = data.study.simulation if data.study.is_simulated else None
     if simulation is not None and (simulation.held_out or simulation.prediction):
         said += parts.each(
-            "what the model missed", lambda: [missed_sentence(data.once(held_out_of))]
+            "what the model missed",
+            lambda: [missed_sentence(data.once(held_out_of), data.published)],
         )
     if data.run.status != "done":
         said.append(f"The run is {data.run.status}: only the trials that had ended are shown.")

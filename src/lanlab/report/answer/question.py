@@ -14,7 +14,7 @@ from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.published.values import amount_of
 from lanlab.analysis.simulation.model_error import model_error_log, ratio_error_log
 from lanlab.analysis.trials.run_data import RunData
-from lanlab.figures.number_text import counted, number, percent, too_few_text
+from lanlab.figures.number_text import counted, joined, number, percent, too_few_text
 from lanlab.figures.wording import quantity
 from lanlab.frozen import dataclass
 from lanlab.report.answer.question_forms import (
@@ -34,6 +34,7 @@ from lanlab.report.answer.where import listed_alike
 from lanlab.report.document.table import Column, Table, words
 from lanlab.studies.load import LoadedStudy, known_studies, load_study
 from lanlab.studies.model import Answer, Study
+from lanlab.studies.plain_level import plain_level
 from lanlab.studies.published import Published
 from lanlab.workloads.metrics import metric_direction
 
@@ -46,7 +47,6 @@ _SOURCES = {
 }
 #: What an answer's `on` calls the runs of each kind.
 _PLACES = {"simulated": "simulated", "measured": "real"}
-_OTHER_SYSTEMS = "the question is about systems that no such run has"
 _PARTS = {"range": range_part, "ratio": ratio_part, "onset": onset_part}
 #: In units of this size, a "kilo" is 1024 bytes.
 _KIB_PER_S = 8 * 1024
@@ -93,8 +93,7 @@ def question_answers(
     names = [
         (called or {}).get(b.evidence.title) if kinds.count(b.kind) > 1 else "" for b in bodies
     ]
-    asked = loaded.study.answer
-    found = (_answered(asked, body, name) for body, name in zip(bodies, names, strict=True))
+    found = (_answered(loaded.study, body, name) for body, name in zip(bodies, names, strict=True))
     return [one for one in found if one is not None]
 
 
@@ -133,7 +132,7 @@ def all_answers(data: RunData, others: Sequence[RunData] | None) -> list[Questio
     if own not in {one.kind for one in said}:
         why = "this run has no results that answer the question"
         if not any(_PLACES[own] in one.on for one in loaded.study.answer):
-            why = _OTHER_SYSTEMS
+            why = _no_answer(loaded.study)
         said.append(QuestionAnswer(own, "", (), f"{_OPENINGS[own]}: {why}."))
     said.sort(key=lambda one: list(_OPENINGS).index(one.kind))
     if others is None:
@@ -148,11 +147,17 @@ def lacking_answers(study: Study, kinds: Collection[str]) -> list[tuple[str, str
     found = []
     for kind, on in _PLACES.items():
         if kind not in kinds and any(on in one.on for one in study.experiment):
-            why = f"not run yet; `lanlab run {ways[kind]}` answers it"
-            if not any(on in one.on for one in study.answer):
-                why = _OTHER_SYSTEMS
+            way = f"`lanlab run {ways[kind]}`"
+            why = f"not run yet; {way} answers it"
+            is_answered = any(on in one.on for one in study.answer)
+            if not is_answered or (study.subject and kind == "measured"):
+                why = _no_answer(study) + f"; {way} measures it for comparison" * is_answered
             found.append((kind, f"{_OPENINGS[kind]}: {why}."))
     return found
+
+
+def _no_answer(study: Study) -> str:
+    return f"no answer, as this computer is no {study.subject or 'such system'}"
 
 
 def _body_of(data: RunData, published: Published) -> Body:
@@ -165,7 +170,8 @@ def _body_of(data: RunData, published: Published) -> Body:
     return Body("measured", system, data.study, published, data, said)
 
 
-def _answered(asked: Sequence[Answer], body: Body, name: str | None) -> QuestionAnswer | None:
+def _answered(study: Study, body: Body, name: str | None) -> QuestionAnswer | None:
+    asked = study.answer
     named = f" ({name})" if name else ""
     found: list[Found] = []
     lacking: list[str] = []
@@ -187,10 +193,15 @@ def _answered(asked: Sequence[Answer], body: Body, name: str | None) -> Question
     if not parts:
         return None
     texts = _told(parts, body, are_several=len(asked) > 1)
-    short = ", ".join(filter(None, (_context(asked, body), body.disturbed)))
+    opening, context = _OPENINGS[body.kind], _context(asked, body)
+    if body.kind == "measured" and study.subject:
+        opening, context = "Aside, this computer", f"no {study.subject}, {context}"
+    elif body.kind == "published" and any(ask.authors_disagree for ask in asked):
+        opening, context = "Published numbers", "authors conclude otherwise"
+    short = ", ".join(filter(None, (context, _smaller(body), body.disturbed)))
     # The name of a run stands in the place of how it was measured.
     how = named or (f" ({short})" if short else "")
-    brief = f"{_OPENINGS[body.kind]}{how}: {'; '.join([*texts, *lacking])}."
+    brief = f"{opening}{how}: {'; '.join([*texts, *lacking])}."
     known = (_spread(asked, body), *_tried(asked, body), *_provisos(asked, body))
     sure = filter(None, (short * bool(named), *(part.note for _, part in parts), *known))
     said = "; ".join(sure)
@@ -247,16 +258,21 @@ def _context(asked: Sequence[Answer], body: Body) -> str:
 
 
 def _model_error(ask: Answer, body: Body) -> str:
-    """The model's error of one metric, by the held-out values of this metric alone; empty if it is
-    not known.
+    """The model's error of one metric, by the held-out values of this metric alone, and of which
+    levels these are if not of all; empty if it is not known.
     """
-    error_log = model_error_log(body.held_out_of(ask.metric))
+    held_out = body.held_out_of(ask)
+    error_log = model_error_log(held_out)
     if error_log is None:
         return ""
     # An order is one of ratios.
     if ask.form in ("ratio", "best"):
         error_log = ratio_error_log(error_log)
-    return f"within a factor of {number(math.exp(error_log), 3)}"
+    said = f"within a factor of {number(math.exp(error_log), 3)}"
+    by_level = {} if ask.form in ("ratio", "best") else body.by_level(ask, ask.metric)
+    known = {plain_level(ask.factor, one.value.condition.get(ask.factor, "")) for one in held_out}
+    of = [title for title, own in by_level.items() if own[0].levels.get(ask.factor) in known]
+    return f"{joined(of)} {said}" if 0 < len(of) < len(by_level) else said
 
 
 def _tried(asked: Sequence[Answer], body: Body) -> Iterator[str]:
@@ -276,19 +292,23 @@ def _tried(asked: Sequence[Answer], body: Body) -> Iterator[str]:
 
 
 def _provisos(asked: Sequence[Answer], body: Body) -> Iterator[str]:
-    """How the numbers are to be read: their unit, and a smaller amount than was published."""
+    """The units of the numbers."""
     shown = [quantity(body.study, ask.metric) for ask in asked]
     if any(one.si_per_unit == _KIB_PER_S for one in shown):
         yield "1 KB = 1024 bytes"
     if body.kind == "published" and any(one.si_if_1024 for one in body.published.value):
         yield "1 kB taken for 1000 bytes"
+
+
+def _smaller(body: Body) -> str:
+    """The share of the published bytes that a run copied; empty if about all of them."""
     shares = [
         cell.sample.mean / printed
         for cell in body.evidence.cells("copied_bytes")
         if (printed := amount_of(body.published, cell.levels))
     ]
-    if max(shares, default=1.0) < LEAST_SHARE:
-        yield f"with {percent(max(shares))} of the published bytes"
+    most = max(shares, default=1.0)
+    return f"{percent(most)} of the published bytes" if most < LEAST_SHARE else ""
 
 
 def _spread(asked: Sequence[Answer], body: Body) -> str:
@@ -310,6 +330,6 @@ def _model_errors(asked: Sequence[Answer], body: Body) -> Iterator[str]:
     """The model's error of each metric, and the published values behind it."""
     for metric, ask in {ask.metric: ask for ask in asked}.items():
         name, error = quantity(body.study, metric).name, _model_error(ask, body)
-        values = counted(len(body.held_out_of(metric)), "published value")
-        known = f"{name} {error} (95 %, by {values} that had no part in the fit)"
+        values = counted(len(body.held_out_of(ask)), "published value")
+        known = f"{name}: {error} (95 %, by {values} that had no part in the fit)"
         yield known if error else f"the model's error of {name} is not known"

@@ -7,14 +7,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
-from typing import TypeVar
 
 from lanlab.analysis.comparison.ranking import Ranking, rankings
 from lanlab.analysis.findings.evidence import Cell, Evidence, matches
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
-from lanlab.analysis.simulation.accuracy import Accuracy
+from lanlab.analysis.simulation.accuracy import PAIRED, Accuracy
 from lanlab.analysis.simulation.model_error import of_metric, ratio_factor
 from lanlab.analysis.simulation.run import held_out_of
 from lanlab.analysis.traffic.peaks import LOAD, MOST_LOST_RATIO, PEAKED, is_limited_by_offer
@@ -64,7 +63,6 @@ _ENDS = ("least", "greatest")
 _WORDS = {True: ("longer", "shorter"), False: ("higher", "lower")}
 _SHOWN = {True: "shown", False: "not shown", None: "not tested"}
 _LIMIT = "the link's limit"
-_Any = TypeVar("_Any")
 
 
 def columns_of(ask: Answer, body: Body) -> tuple[Column, ...]:
@@ -79,10 +77,6 @@ def columns_of(ask: Answer, body: Body) -> tuple[Column, ...]:
         names = [f"{name} ({shown.unit})" for name in _level_titles(ask, body)]
         own["ratio"] = ["condition", *names, "difference", "is it shown"]
     return tuple(Column(name, name, name, is_number=False) for name in own[ask.form] if name)
-
-
-def _ends(ordered: Sequence[_Any]) -> Sequence[_Any]:
-    return ordered if len(ordered) < 2 else (ordered[0], ordered[-1])
 
 
 def _printed_levels(ask: Answer, body: Body) -> list[Level]:
@@ -121,7 +115,7 @@ def best(ask: Answer, body: Body) -> list[Found]:
         if len(own) > 1:
             tops.append((rest, sorted(own, key=lambda level: -sign * own[level]), own))
     if body.kind == "simulated":
-        least = ratio_factor(body.held_out_of(ask.metric), ask.metric)
+        least = ratio_factor(body.held_out_of(ask), ask.metric)
         return [
             (rest, order[0], (own[order[0]] / own[order[1]]) ** sign > least)
             for rest, order, own in tops
@@ -176,7 +170,7 @@ def best_part(ask: Answer, body: Body, found: Sequence[Found]) -> Part | None:
     between = "; " if any(", " in at for at in where.values()) else ", "
     text = between.join(f"{title(level)} {at}".rstrip() for level, at in where.items())
     if shown and open_ones:
-        text += "; not shown elsewhere"
+        text += "; no order shown elsewhere"
     # Best means of several levels are in the table.
     if len(open_ones) == 1:
         text += f"{', ' if text else ''}best mean {title(*open_ones)}"
@@ -187,7 +181,10 @@ def best_part(ask: Answer, body: Body, found: Sequence[Found]) -> Part | None:
         (body.words(at, varied), title(level), _SHOWN[is_shown if is_tested else None])
         for at, level, is_shown in found
     ]
-    return Part(text, _rows(rows), "" if shown else "none is shown to be best")
+    is_open = "none is shown to be best"
+    if body.kind == "simulated" and ratio_factor(body.held_out_of(ask), ask.metric) < math.inf:
+        is_open = "no difference exceeds the model's error"
+    return Part(text, _rows(rows), "" if shown else is_open)
 
 
 def counts_behind(asked: Sequence[Answer], body: Body) -> list[int]:
@@ -204,12 +201,13 @@ def _rows(rows: Iterable[Iterable[str]]) -> tuple[Row, ...]:
 
 
 def range_part(ask: Answer, body: Body) -> Part | None:
-    """The minimum and maximum of each level; along loads, of the maximum of each condition. What
-    was published about one load is no maximum, so it is compared at that load.
+    """The minimum and maximum of each level, with the conditions of both; along loads, of the
+    maximum of each condition. What was published about one load is no maximum, so it is compared at
+    that load.
     """
     shown = quantity(body.study, ask.metric)
     apart = body.of_one_load(ask).keys()
-    said: dict[str, list[str]] = {}
+    found: list[tuple[str, list[str], list[str]]] = []
     rows = []
     for title, points in body.by_level(ask, ask.metric).items():
         tops: dict[str, Cell] = {}
@@ -218,10 +216,11 @@ def range_part(ask: Answer, body: Body) -> Part | None:
             key = repr(sorted(_rest(point.levels, ask.along).items())) if ask.along else str(place)
             if key not in tops or point.sample.mean >= tops[key].sample.mean:
                 tops[key] = point
-        ordered = sorted(tops.values(), key=lambda point: point.sample.mean)
-        ends = _ends(ordered)
-        if len({point.sample.mean for point in ends}) == 1:
-            ends = ends[:1]
+        ordered = sorted(tops.values(), key=_mean)
+        ends = ordered[:1]
+        # Of equal values at the upper end, name the one most like the lower end.
+        upper = [point for point in ordered if _mean(point) == _mean(ordered[-1]) != _mean(*ends)]
+        ends += sorted(upper, key=lambda point: len(_apart(point, ordered[0])))[:1]
         in_unit = shown.readable(point.sample.mean for point in ends)
 
         def row(point: Cell, value: str, title: str = title) -> tuple[str, ...]:
@@ -233,25 +232,51 @@ def range_part(ask: Answer, body: Body) -> Part | None:
             for one in ends
         ]
         if values:
-            said.setdefault(_range(values), []).append(title)
+            found.append((title, values, _end_names(ask, body, ends)))
         for point in ordered:
             rows.append(row(point, f"{_at_least(ask, point)}{body.value(in_unit, point)}"))
         taken = "taken for its speed at" if body.kind == "published" else "at"
         for at, point in body.at_loads(ask, points):
             load = f"{taken} {body.level_text(ask.along, at)} offered"
             rows.append(row(point, f"{body.value(in_unit, point)}, {load}"))
-    if not said:
+    if not found:
         return None
-    return Part(_by_levels(said), _rows(rows))
+    # Names of the ends of all levels stand once.
+    (*_, shared) = found[0]
+    shared = shared if all(names == shared for *_, names in found) else []
+    said: dict[str, list[str]] = {}
+    for title, values, names in found:
+        said.setdefault(_range(values, named=[] if shared else names), []).append(title)
+    from_to = f", from {' to '.join(shared)}" if shared else ""
+    return Part(_by_levels(said) + from_to, _rows(rows))
 
 
-def _range(values: Sequence[str], between: str = " to ") -> str:
-    """One or two values, with a unit of both only once."""
+def _mean(point: Cell) -> float:
+    return point.sample.mean
+
+
+def _apart(one: Cell, other: Cell) -> list[str]:
+    """The factors in which two conditions differ."""
+    return [key for key in one.varied if one.levels.get(key) != other.levels.get(key)]
+
+
+def _end_names(ask: Answer, body: Body, ends: Sequence[Cell]) -> list[str]:
+    """Both ends of a range by the levels in which they differ."""
+    keys = [key for key in _apart(ends[0], ends[-1]) if key not in (ask.factor, ask.along)]
+    # A local run has one system, whose levels the table has.
+    named = [
+        [body.level_text(key, end.levels[key]).partition(" (")[0] for key in keys]
+        for end in (ends if body.kind != "measured" else ())
+    ]
+    return [" + ".join(own) for own in named if own]
+
+
+def _range(values: Sequence[str], between: str = " to ", named: Sequence[str] = ()) -> str:
+    """One or two values, with a unit of both only once, and their names."""
     unit = values[-1].partition(" ")[2]
     is_one = all(value[:1].isdigit() for value in values)
-    return between.join(
-        [*(one.removesuffix(f" {unit}") if is_one else one for one in values[:-1]), values[-1]]
-    )
+    own = [one.removesuffix(f" {unit}") if is_one else one for one in values[:-1]]
+    return between.join(map("{}{}".format, [*own, values[-1]], map(_named, named or ("", ""))))
 
 
 def _by_levels(said: Mapping[str, Sequence[str]]) -> str:
@@ -308,7 +333,7 @@ def _pairs(ask: Answer, body: Body) -> list[_Pair]:
     for point in body.points(ask, ask.metric):
         rest = sorted(_rest(point.levels, ask.factor).items())
         groups.setdefault(f"{rest!r} {point.stands}", {})[point.levels[ask.factor]] = point
-    factor = ratio_factor(body.held_out_of(ask.metric), ask.metric)
+    factor = ratio_factor(body.held_out_of(ask), ask.metric)
     found = []
     for own in groups.values():
         if not {a, b} <= own.keys():
@@ -436,8 +461,6 @@ def _largest(
     one = max(own, key=lambda pair: pair.size)
     varied = [key for key in one.levels if len({repr(at.levels.get(key)) for at in every}) > 1]
     where = [body.level_text(key, one.levels[key]) for key in varied]
-    if one.end:
-        where.append(f"{one.end} values")
     most, of = "up to " if len(own) > 1 else "", _named(", ".join(where))
     if metric:
         of = f" with {_level_titles(ask, body)[1]}{of}"
@@ -548,9 +571,28 @@ class Body:
     #: How many of the trials that count were disturbed, in words.
     disturbed: str = ""
 
-    def held_out_of(self, metric: str) -> list[Accuracy]:
-        """The published values of a metric that nothing was fitted to."""
-        return [] if self.data is None else of_metric(self.data.once(held_out_of), metric)
+    def held_out_of(self, ask: Answer) -> list[Accuracy]:
+        """The published values that nothing was fitted to, of the answer's metric and conditions. A
+        ratio shows no error of a single value.
+        """
+        if self.data is None:
+            return []
+        wanted = self._wanted(ask)
+        return [
+            one
+            for one in of_metric(self.data.once(held_out_of), ask.metric)
+            if not (ask.form in ("range", "onset") and one.value.statistic in PAIRED)
+            and all(
+                plain_level(key, level) in wanted.get(key, (plain_level(key, level),))
+                for key, level in one.value.condition.items()
+            )
+        ]
+
+    def _wanted(self, ask: Answer) -> dict[str, tuple[Level, ...]]:
+        return {
+            key: tuple(plain_level(key, one) for one in (own if isinstance(own, tuple) else (own,)))
+            for key, own in ask.at.items()
+        }
 
     @cached_property
     def rankings(self) -> list[Ranking]:
@@ -608,10 +650,7 @@ class Body:
         return {key: self._datasets.get((key, level), level) for key, level in levels.items()}
 
     def points(self, ask: Answer, metric: str) -> list[Cell]:
-        wanted = {
-            key: tuple(plain_level(key, one) for one in (own if isinstance(own, tuple) else (own,)))
-            for key, own in ask.at.items()
-        }
+        wanted = self._wanted(ask)
         cells = [c for c in self.evidence.cells(metric) if self._is_possible(c, wanted, metric)]
         names = [f.name for f in self.published.factor]
         names += [ask.along] if ask.along and ask.along not in names else []

@@ -21,6 +21,7 @@ from lanlab.store import Level
 from lanlab.studies.model import Study
 from lanlab.studies.published import Published, PublishedValue
 from lanlab.units import format_size
+from lanlab.workloads.copy.datasets import mean_bytes, mean_file_bytes
 
 _METRIC = "goodput_bps"
 
@@ -128,7 +129,11 @@ def _cells(body: _Body, value: PublishedValue, printed_bytes: float | None) -> t
     text = with_interval(mean, ends, is_simulated=is_simulated)
     copied = body.copied_bytes.get((condition.experiment, condition_key(condition.factors)))
     if copied and printed_bytes and not math.isclose(copied, printed_bytes, rel_tol=0.01):
-        text = f"{text}, of {format_size(round(copied))}"
+        dataset = str(condition.parameters.get("dataset"))
+        text += f", of {format_size(round(copied))}"
+        if copied < printed_bytes and mean_file_bytes(dataset) != mean_bytes(dataset):
+            # These have a lower rate.
+            text += ", smaller files"
     return (
         *(Cell(value, "") for value in (found.sample.mean, low, high)),
         Cell(None, text),

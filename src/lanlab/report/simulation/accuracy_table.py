@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.simulation.accuracy import (
+    PAIRED,
     PREDICTED,
     STANDINGS,
     WITHIN_RATIOS,
@@ -27,6 +28,7 @@ from lanlab.analysis.simulation.model_error import (
 from lanlab.analysis.simulation.run import run_accuracies
 from lanlab.analysis.trials.run_data import RunData
 from lanlab.figures.number_text import counted, number, percent
+from lanlab.figures.published_values import levels_text
 from lanlab.figures.wording import BOUNDS, level_text, quantity
 from lanlab.report.document.table import EMPTY, Cell, Column, Table, cell, words
 from lanlab.store import Level
@@ -105,9 +107,12 @@ def accuracy_count_table(found: Sequence[Accuracy], study: Study, published: Pub
     return Table("accuracy-counts", "How many are how near", columns, tuple(rows))
 
 
-def missed_sentence(found: Sequence[Accuracy]) -> str:
+def missed_sentence(found: Sequence[Accuracy], published: Published | None = None) -> str:
     """The model's error at values to which nothing was fitted. It shows how certain a simulated
     value is.
+
+    Args:
+        published: The study's published values, to name the levels that all of a metric share.
     """
     if not found:
         return (
@@ -115,22 +120,38 @@ def missed_sentence(found: Sequence[Accuracy]) -> str:
         )
     groups = by_metric(found)
     names = [quantity(None, own[0].value.metric).name if groups[1:] else "" for own in groups]
-    return " ".join(_missed(own, name) for own, name in zip(groups, names, strict=True))
+    shared = [_shared(own, published) if published else "" for own in groups]
+    return " ".join(map(_missed, groups, names, shared))
 
 
-def _missed(found: Sequence[Accuracy], name: str) -> str:
-    values = f"{counted(len(found), 'published value')}{f' of {name}' if name else ''}"
+def _shared(found: Sequence[Accuracy], published: Published) -> str:
+    """The levels that all values share of factors with several."""
+    first = found[0].value.condition
+    keys = [factor.name for factor in published.factor if len(factor.levels) > 1]
+    own = [
+        key for key in keys if all(one.value.condition.get(key) == first.get(key) for one in found)
+    ]
+    return levels_text(published, first, own)
+
+
+def _missed(found: Sequence[Accuracy], name: str, shared: str) -> str:
+    are_paired = all(one.value.statistic in PAIRED for one in found)
+    of = " ".join(filter(None, (f"of {name}" if name else "", f"({shared})" if shared else "")))
+    values = f"{counted(len(found), 'published ratio' if are_paired else 'published value')} {of}"
     worst = percent(max(abs(one.error_ratio) for one in found), 2)
-    said = f"The simulation misses {values} that had no part in the fit by up to {worst}"
+    said = f"The simulation misses {values.rstrip()} that had no part in the fit by up to {worst}"
     half_log = model_error_log(found)
     if half_log is None:
         return f"{said}: too few for an interval, which needs {LEAST_HELD_OUT}."
     checked = cross_validated(found)
     inside = sum(one.is_inside for one in checked)
+    either = (
+        f"{math.exp(half_log):.2f}, a ratio of two within {math.exp(ratio_error_log(half_log)):.2f}"
+    )
     said += (
-        f". A value is right within a factor of {math.exp(half_log):.2f}, a ratio of two within "
-        f"{math.exp(ratio_error_log(half_log)):.2f} (95 %). {inside} of {len(checked)} lie in "
-        "the interval that the others give."
+        f". {'If single values err alike, a' if are_paired else 'A'} value is right within a "
+        f"factor of {either} (95 %). {inside} of {len(checked)} lie in the interval that the "
+        "others give."
     )
     by_print = model_error_log(by_print_alone(found))
     if by_print is not None:
@@ -207,6 +228,6 @@ def _shown(one: Accuracy, value: float, study: Study) -> str:
     statistic = one.value.statistic
     if statistic == "share_of_link":
         return f"{percent(value)} of the link"
-    if statistic in ("ratio", "gain", "deficit"):
+    if statistic in PAIRED:
         return f"{number(value, 3)} times"
     return quantity(study, one.value.metric).text(value)
