@@ -217,21 +217,36 @@ fn server_ended() -> Failure {
     Failure::new("cancelled", "the server was ended before the test")
 }
 
-/// Wait until everything the client reports to have sent has arrived, or nothing more arrives;
-/// `None`: the client reported nothing. Its TCP may still be resending lost data.
+/// Decides when everything the client reports to have sent has arrived, or nothing more arrives.
+struct Settling {
+    /// `None`: the client reported nothing. Its TCP may still be resending lost data.
+    wanted_bytes: Option<u64>,
+    began: Instant,
+    /// The last count of messages and bytes, and since when it is unchanged.
+    last: (u64, u64),
+    since: Instant,
+}
+
+impl Settling {
+    const fn new(wanted_bytes: Option<u64>, counted: (u64, u64), now: Instant) -> Self {
+        Self { wanted_bytes, began: now, last: counted, since: now }
+    }
+
+    fn is_over(&mut self, counted: (u64, u64), now: Instant) -> bool {
+        if counted != self.last {
+            (self.last, self.since) = (counted, now);
+        }
+        let patience_ns = if self.wanted_bytes.is_some() { RESENT_NS } else { SETTLED_NS };
+        self.wanted_bytes.is_some_and(|wanted| counted.1 >= wanted)
+            || now.nanos_since(self.since) > patience_ns
+            || now.nanos_since(self.began) > MOST_SETTLING_NS
+    }
+}
+
 fn settle(receiving: &Running, wanted_bytes: Option<u64>) {
-    let patience_ns = if wanted_bytes.is_some() { RESENT_NS } else { SETTLED_NS };
-    let began = os::monotonic();
-    let (mut last, mut since) = (receiving.progress.counted(), began);
-    while wanted_bytes.is_none_or(|wanted| last.1 < wanted) {
+    let mut settling = Settling::new(wanted_bytes, receiving.progress.counted(), os::monotonic());
+    while !settling.is_over(receiving.progress.counted(), os::monotonic()) {
         os::sleep_until(os::monotonic().plus_nanos(LOOK_NS));
-        let (now, found) = (os::monotonic(), receiving.progress.counted());
-        if found != last {
-            (last, since) = (found, now);
-        }
-        if now.nanos_since(since) > patience_ns || now.nanos_since(began) > MOST_SETTLING_NS {
-            return;
-        }
     }
 }
 
@@ -308,4 +323,32 @@ fn take(
 
 fn joined<T>(thread: ScopedJoinHandle<T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks every 10 ms until it is over, at most for a minute; `bytes_at` counts at a time in ms.
+    fn over_after_ms(wanted_bytes: Option<u64>, bytes_at: impl Fn(u64) -> u64) -> Option<u64> {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let mut settling = Settling::new(wanted_bytes, (0, bytes_at(0)), at(0));
+        (0..6_000).map(|look| 10 * look).find(|ms| settling.is_over((0, bytes_at(*ms)), at(*ms)))
+    }
+
+    #[test]
+    fn a_client_is_waited_for_as_long_as_its_tcp_may_resend() {
+        assert_eq!(over_after_ms(Some(5), |_| 5), Some(0));
+        assert_eq!(over_after_ms(Some(5), |ms| if ms < 2_900 { 4 } else { 5 }), Some(2_900));
+        assert_eq!(over_after_ms(Some(5), |_| 4), Some(3_010));
+        // The wait begins anew when something arrives, and has a limit.
+        assert_eq!(over_after_ms(Some(50), |ms| ms.min(9_000) / 1_000), Some(12_010));
+        assert_eq!(over_after_ms(Some(500), |ms| ms / 1_000), Some(30_010));
+    }
+
+    #[test]
+    fn a_client_without_a_report_is_waited_for_until_nothing_arrives() {
+        assert_eq!(over_after_ms(None, |_| 4), Some(60));
+        assert_eq!(over_after_ms(None, |ms| ms.min(500)), Some(560));
+    }
 }
