@@ -38,8 +38,7 @@ impl State {
         let room = asked.room.min(request.max_data);
         let answer = self.administration(rap::Request { room, ..asked });
         let response = Response::whole(&answer.parameters, &answer.data);
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 
     fn administration(&self, asked: rap::Request<'_>) -> RapAnswer {

@@ -44,8 +44,7 @@ impl State {
                 }
             }
         }
-        self.put_nothing();
-        Ok(())
+        self.put_nothing()
     }
 
     async fn remove_directory(&mut self, path: Names) -> Result<(), Refused> {
@@ -64,8 +63,7 @@ impl State {
             let path = below(&directory, &name);
             let found = self.look(&path).await?;
             self.remove(path, &found).await?;
-            self.put_nothing();
-            return Ok(());
+            return self.put_nothing();
         }
         let attributes = request.search_attributes;
         let mut search = Search::new(directory.clone(), &name, attributes, self.tid);
@@ -88,8 +86,7 @@ impl State {
         if removed == 0 {
             return Err(error::NO_SUCH_FILE);
         }
-        self.put_nothing();
-        Ok(())
+        self.put_nothing()
     }
 
     async fn remove(&mut self, path: Names, found: &Found) -> Result<(), Refused> {
@@ -112,8 +109,7 @@ impl State {
             last_write_time: written_s(&found),
             size: size_of(&found),
         };
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 
     pub async fn set_information(&mut self, block: &Block<'_>) -> Result<(), Refused> {
@@ -123,8 +119,7 @@ impl State {
         let modified_s = time_to_set(seconds_to_utc(request.last_write_time, 0));
         let is_read_only = read_only_to_set(&found, request.attributes);
         self.change(FileCall::Change { path, modified_s, is_read_only }).await?;
-        self.put_nothing();
-        Ok(())
+        self.put_nothing()
     }
 
     pub async fn query_open(&mut self, block: &Block<'_>) -> Result<(), Refused> {
@@ -139,8 +134,7 @@ impl State {
             allocation_size: size_of(&found),
             attributes: attributes_of(&found),
         };
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 
     pub async fn set_open(&mut self, block: &Block<'_>) -> Result<(), Refused> {
@@ -148,8 +142,7 @@ impl State {
         let path = self.open(request.fid)?.opened.path();
         let modified_s = time_to_set(request.last_write.to_unix());
         self.change(FileCall::Change { path, modified_s, is_read_only: None }).await?;
-        self.put_nothing();
-        Ok(())
+        self.put_nothing()
     }
 
     pub async fn space(&mut self) -> Result<(u64, u64), Refused> {
@@ -162,7 +155,6 @@ impl State {
     pub async fn query_disk(&mut self) -> Result<(), Refused> {
         let (total, free) = self.space().await?;
         let response = query_information_disk::Response::of_bytes(total, free);
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 }

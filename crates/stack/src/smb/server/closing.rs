@@ -14,8 +14,7 @@ impl State {
     pub async fn close(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = close::Request::parse(block).map_err(malformed)?;
         self.close_at(request.fid, request.last_write_time).await?;
-        self.put_nothing();
-        Ok(())
+        self.put_nothing()
     }
 
     pub async fn close_at(&mut self, fid: u16, last_write_time: u32) -> Result<(), Refused> {

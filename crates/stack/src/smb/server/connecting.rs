@@ -56,8 +56,7 @@ impl State {
         let Some((index, name, dialect)) = chosen else {
             let remark = "a client whose dialects are not served".to_owned();
             self.channel.remark(Remark::Refused(remark));
-            self.put(|writer| negotiate::Response::Core { index: NO_DIALECT }.emit(writer));
-            return Ok(());
+            return self.put(|writer| negotiate::Response::Core { index: NO_DIALECT }.emit(writer));
         };
         self.dialect = Some(dialect);
         let mut security_mode = security::USER_LEVEL | security::ENCRYPTED;
@@ -69,7 +68,7 @@ impl State {
         let has_raw = self.carrier.keeps_raw;
         match dialect {
             Dialect::Core if name != CORE_PLUS => {
-                self.put(|writer| negotiate::Response::Core { index }.emit(writer));
+                self.put(|writer| negotiate::Response::Core { index }.emit(writer))
             }
             // Core Plus announces raw reads and writes in the LAN Manager words, as Samba does.
             Dialect::Core | Dialect::LanMan1 | Dialect::LanMan2 => {
@@ -89,7 +88,7 @@ impl State {
                     challenge: if security_mode == 0 { &[] } else { &challenge },
                     domain: None,
                 };
-                self.put(|writer| negotiate::Response::LanMan(response).emit(writer));
+                self.put(|writer| negotiate::Response::LanMan(response).emit(writer))
             }
             Dialect::Nt => {
                 if self.offer.user.is_some() {
@@ -99,13 +98,12 @@ impl State {
                 if self.requires_signatures {
                     security_mode |= security::SIGNING_REQUIRED;
                 }
-                self.offer_nt(index, security_mode as u8, &challenge);
+                self.offer_nt(index, security_mode as u8, &challenge)
             }
         }
-        Ok(())
     }
 
-    fn offer_nt(&mut self, index: u16, security_mode: u8, challenge: &[u8]) {
+    fn offer_nt(&mut self, index: u16, security_mode: u8, challenge: &[u8]) -> Result<(), Refused> {
         // Raw data has no place for a signature.
         let has_raw = self.carrier.keeps_raw && !self.requires_signatures;
         let raw = if has_raw { capabilities::RAW_MODE } else { 0 };
@@ -144,7 +142,7 @@ impl State {
                 }
             },
         };
-        self.put(|writer| negotiate::Response::NtLm(response).emit(writer));
+        self.put(|writer| negotiate::Response::NtLm(response).emit(writer))
     }
 
     fn guid(&self) -> [u8; 16] {
@@ -200,8 +198,7 @@ impl State {
             });
         }
         let response = tree_connect::Response { max_buffer: self.max_buffer(), tid: self.tid };
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 
     pub fn connect(&mut self, block: &Block<'_>) -> Result<(), Refused> {
@@ -221,8 +218,7 @@ impl State {
             service: Text::Oem(if is_disk { b"A:" } else { b"IPC" }),
             file_system: (is_nt && is_disk).then(|| file_system.text()),
         };
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 
     pub async fn disconnect(&mut self) -> Result<(), Refused> {
@@ -231,8 +227,7 @@ impl State {
         self.searches.retain(|_, search| search.tid != tid);
         self.pipes.retain(|_, pipe| pipe.tid != tid);
         self.trees.remove(&tid);
-        self.put_nothing();
-        Ok(())
+        self.put_nothing()
     }
 }
 

@@ -52,8 +52,8 @@ impl State {
                         // A chain cannot contain this command: leave no empty block for it.
                         self.command = command::NONE;
                     }
-                    self.put_nothing();
-                    self.finish(Err(refused)).await;
+                    let refused = self.put_nothing().and(Err(refused));
+                    self.finish(refused).await;
                     return self.dialect.is_some();
                 }
             }
@@ -153,8 +153,7 @@ impl State {
             command::PROCESS_EXIT => {
                 let (uid, pid) = (self.user(), self.request.pid);
                 self.close_all(|open| (open.uid, open.pid) == (uid, pid)).await;
-                self.put_nothing();
-                Ok(())
+                self.put_nothing()
             }
             command::READ => self.read(block).await,
             command::READ_ANDX => self.read_andx(block).await,
@@ -198,7 +197,7 @@ impl State {
         let echo = Echo::parse(block).map_err(malformed)?;
         for number in 1..=echo.number.min(MAX_ECHOES) {
             let data = &echo.data[..echo.data.len().min(self.client_buffer)];
-            self.put(|writer| Echo { number, data }.emit(writer));
+            self.put(|writer| Echo { number, data }.emit(writer))?;
             self.finish(Ok(())).await;
         }
         Ok(Answer::Sent)

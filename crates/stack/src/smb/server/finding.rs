@@ -178,8 +178,7 @@ impl State {
         let request = Close2::parse(block).map_err(malformed)?;
         let search = self.searches.remove(&request.sid);
         search.ok_or(error::INVALID_HANDLE)?;
-        self.put_nothing();
-        Ok(())
+        self.put_nothing()
     }
 }
 

@@ -45,8 +45,7 @@ impl State {
             file.grant();
             drop(file);
         }
-        self.put_nothing();
-        Ok(())
+        self.put_nothing()
     }
 
     pub fn lock_many(&mut self, block: &Block<'_>, is_alone: bool) -> Result<Answer, Refused> {
@@ -85,7 +84,7 @@ impl State {
             if given_up == 0 {
                 return Err(error::CANCEL_VIOLATION);
             }
-            self.put(locking_andx::emit_response);
+            self.put(locking_andx::emit_response)?;
             return Ok(Answer::Block);
         }
         let unlocked = request
@@ -131,7 +130,7 @@ impl State {
             }
         }
         drop(file);
-        self.put(locking_andx::emit_response);
+        self.put(locking_andx::emit_response)?;
         Ok(Answer::Block)
     }
 
@@ -203,8 +202,8 @@ impl State {
         self.command = wait.request.command;
         self.answer_number = wait.answer_number;
         if wait.ticket.outcome() == Outcome::Granted {
-            self.put(locking_andx::emit_response);
-            self.finish(Ok(())).await;
+            let granted = self.put(locking_andx::emit_response);
+            self.finish(granted).await;
         } else {
             let is_open = self.opens.get_mut(&wait.fid);
             let refused = match is_open {
@@ -214,8 +213,8 @@ impl State {
                 }
                 None => error::RANGE_NOT_LOCKED,
             };
-            self.put_nothing();
-            self.finish(Err(refused)).await;
+            let refused = self.put_nothing().and(Err(refused));
+            self.finish(refused).await;
         }
     }
 }

@@ -50,7 +50,7 @@ impl State {
         let uid = self.add_user()?;
         // Here the signing key includes the response ([MS-CIFS] 3.1.4.1).
         self.let_in(uid, request.max_buffer, key.map(|key| (key, nt)), &user)?;
-        self.put_login(block, None);
+        self.put_login(block, None)?;
         Ok(Answer::Block)
     }
 
@@ -76,7 +76,7 @@ impl State {
                 let server = self.offer.name.to_uppercase();
                 let token = ntlmssp_server::challenge(flags, self.challenge, &server, WORKGROUP);
                 let token = if is_bare { token } else { spnego::incomplete(&token) };
-                self.put_login(block, Some(&token));
+                self.put_login(block, Some(&token))?;
                 self.finish(Err(error::MORE_PROCESSING_REQUIRED)).await;
                 Ok(Answer::Sent)
             }
@@ -96,7 +96,7 @@ impl State {
                 self.users.insert(uid);
                 self.let_in(uid, max_buffer, key.map(|key| (key, &[][..])), &user)?;
                 let token = if is_bare { Vec::new() } else { spnego::completed() };
-                self.put_login(block, Some(&token));
+                self.put_login(block, Some(&token))?;
                 Ok(Answer::Block)
             }
         }
@@ -150,7 +150,7 @@ impl State {
         Ok(())
     }
 
-    fn put_login(&mut self, block: &Block<'_>, blob: Option<&[u8]>) {
+    fn put_login(&mut self, block: &Block<'_>, blob: Option<&[u8]>) -> Result<(), Refused> {
         // A user served without a password is a guest, by any name.
         let is_guest = self.offer.user.is_none() && self.users.contains(&self.uid);
         let action = if is_guest { action::GUEST } else { 0 };
@@ -167,7 +167,7 @@ impl State {
                 domain: has_domain.then(|| domain.text()),
             }),
         };
-        self.put(|writer| response.emit(writer));
+        self.put(|writer| response.emit(writer))
     }
 
     pub async fn log_off(&mut self, block: &Block<'_>) -> Result<(), Refused> {
@@ -183,7 +183,6 @@ impl State {
             self.trees.clear();
             self.searches.clear();
         }
-        self.put(logoff_andx::emit);
-        Ok(())
+        self.put(logoff_andx::emit)
     }
 }

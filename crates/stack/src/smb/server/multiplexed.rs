@@ -29,7 +29,7 @@ impl State {
                 remaining: NOT_A_PIPE,
                 data: &data[at..count.min(at + part_bytes)],
             };
-            self.put(|writer| response.emit(writer));
+            self.put(|writer| response.emit(writer))?;
             self.finish(Ok(())).await;
         }
         Ok(Answer::Sent)
@@ -45,7 +45,6 @@ impl State {
         if count > 0 && self.store(writing, message).await? < count {
             return Err(error::DISK_FULL);
         }
-        self.put(|writer| Written { mask: writing.mask }.emit(writer));
-        Ok(())
+        self.put(|writer| Written { mask: writing.mask }.emit(writer))
     }
 }

@@ -199,8 +199,7 @@ impl State {
             size: size_of(&found),
             granted_access: request.access & 0x77,
         };
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 
     pub async fn create(&mut self, block: &Block<'_>) -> Result<(), Refused> {
@@ -209,8 +208,7 @@ impl State {
         let is_new = block.command() == command::CREATE_NEW;
         let existing = if is_new { Existing::Refuse } else { Existing::Truncate };
         let fid = self.create_at(path, existing, request.attributes).await?;
-        self.put(|writer| open::Created { fid }.emit(writer));
-        Ok(())
+        self.put(|writer| open::Created { fid }.emit(writer))
     }
 
     async fn create_at(
@@ -241,8 +239,7 @@ impl State {
                     let name = Encoded::new(&name, false);
                     let name = name.map_err(malformed)?;
                     let response = open::CreatedTemporary { fid, name: name.text() };
-                    self.put(|writer| response.emit(writer));
-                    return Ok(());
+                    return self.put(|writer| response.emit(writer));
                 }
             }
         }
@@ -280,8 +277,7 @@ impl State {
             },
             ..Default::default()
         };
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 
     pub async fn nt_create(&mut self, block: &Block<'_>) -> Result<(), Refused> {
@@ -366,7 +362,6 @@ impl State {
             is_directory: found.is_directory,
             ..Default::default()
         };
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 }

@@ -38,8 +38,7 @@ impl State {
                 let fid = lanlab_wire::smb1::close::Request::parse(block).map_err(malformed)?.fid;
                 self.pipe(fid)?;
                 self.pipes.remove(&self.fid(fid));
-                self.put_nothing();
-                Ok(())
+                self.put_nothing()
             }
             _ => self.transact(block),
         }
@@ -64,8 +63,7 @@ impl State {
             pipe_status: PIPE_STATUS,
             ..Default::default()
         };
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 
     fn pipe(&mut self, fid: u16) -> Result<&mut Pipe, Refused> {
@@ -82,8 +80,7 @@ impl State {
             count: request.data.len() as u32,
             available: read_andx::NOT_A_PIPE,
         };
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 
     fn read_pipe(&mut self, block: &Block<'_>) -> Result<(), Refused> {
@@ -94,8 +91,7 @@ impl State {
         let data: Vec<u8> = pipe.unread.drain(..count).collect();
         let available = pipe.unread.len() as u16;
         let response = read_andx::Response { available, data_compaction_mode: 0, data: &data };
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 
     fn transact(&mut self, block: &Block<'_>) -> Result<(), Refused> {
@@ -112,8 +108,7 @@ impl State {
             return Err(error::INSUFFICIENT_RESOURCES);
         }
         let response = Response::whole(&[], &answer);
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 
     fn called(&self, message: &[u8]) -> Result<Vec<u8>, Refused> {

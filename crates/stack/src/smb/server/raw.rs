@@ -36,11 +36,11 @@ impl State {
             // The next request for the file reports the error: this write gets no response.
             Ok(None) => {}
             Ok(Some(count)) => {
-                self.put(|writer| write_raw::Response { count: count as u16 }.emit(writer));
+                self.put(|writer| write_raw::Response { count: count as u16 }.emit(writer))?;
                 self.finish_as(command::WRITE_COMPLETE, Ok(())).await;
             }
             Err(refused) => {
-                self.put_nothing();
+                self.put_nothing()?;
                 self.finish_as(command::WRITE_COMPLETE, Err(refused)).await;
             }
         }
@@ -68,7 +68,7 @@ impl State {
             return Ok(Some(first));
         }
         let response = write_raw::Response { count: read_andx::NOT_A_PIPE };
-        self.put(|writer| response.emit(writer));
+        self.put(|writer| response.emit(writer))?;
         self.finish(Ok(())).await;
 
         // Keep the request: the data that follows has no header.

@@ -40,8 +40,7 @@ impl State {
             let found = self.look(&from).await?;
             self.rename_one(from, &found, &target, &new).await?;
         }
-        self.put_nothing();
-        Ok(())
+        self.put_nothing()
     }
 
     async fn names_of(&mut self, mut search: Search) -> Result<Vec<String>, Refused> {

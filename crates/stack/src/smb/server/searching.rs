@@ -143,8 +143,7 @@ impl State {
                 name,
             })
             .collect();
-        self.put(|writer| search::emit_response(&entries, writer));
-        Ok(())
+        self.put(|writer| search::emit_response(&entries, writer))
     }
 
     /// The 8.3 name field of an entry, empty if it has none.
@@ -162,16 +161,14 @@ impl State {
             size: 0,
             name: Entry::name_field(LABEL.as_bytes()).ok_or(error::NO_MORE_FILES)?,
         };
-        self.put(|writer| search::emit_response(&[entry], writer));
-        Ok(())
+        self.put(|writer| search::emit_response(&[entry], writer))
     }
 
     pub fn end_search(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = search::Request::parse(block).map_err(malformed)?;
         let key = request.resume_key.ok_or(error::INVALID_PARAMETER)?;
         self.searches.remove(&read_key(key).0);
-        self.put(|writer| search::emit_response(&[], writer));
-        Ok(())
+        self.put(|writer| search::emit_response(&[], writer))
     }
 }
 

@@ -195,7 +195,9 @@ impl State {
         }
     }
 
-    pub fn put(&mut self, emit: impl FnOnce(&mut Writer<'_>)) {
+    /// Put the response of a request that succeeded, as its last step.
+    #[expect(clippy::unnecessary_wraps, reason = "a request may end with it")]
+    pub fn put(&mut self, emit: impl FnOnce(&mut Writer<'_>)) -> Result<(), Refused> {
         // In a chain: the data of the previous block.
         self.head.append(&mut self.data);
         let header = self.response(Status::success(self.request.flags2));
@@ -210,14 +212,15 @@ impl State {
         };
         emit(&mut writer);
         self.place = Some(writer.pause());
+        Ok(())
     }
 
-    pub fn put_nothing(&mut self) {
+    pub fn put_nothing(&mut self) -> Result<(), Refused> {
         #[expect(
             clippy::redundant_closure_for_method_calls,
             reason = "the method has one lifetime"
         )]
-        self.put(|writer| writer.empty());
+        self.put(|writer| writer.empty())
     }
 
     pub async fn finish(&mut self, ended: Result<(), Refused>) {

@@ -42,7 +42,7 @@ impl State {
                 let (parameters, data) = (request.parameters.len(), request.data.len());
                 self.pending = Some(Pending { mid, whole, parameters, data });
                 // An empty block requests the rest.
-                self.put_nothing();
+                self.put_nothing()?;
                 return Ok(Answer::Block);
             }
             whole
@@ -57,7 +57,7 @@ impl State {
         self.request.command = command::TRANSACTION2;
         let parts = self.subcommand(&whole).await?;
         let response = Response::whole(&parts.parameters, &parts.data);
-        self.put(|writer| response.emit(writer));
+        self.put(|writer| response.emit(writer))?;
         Ok(Answer::Block)
     }
 

@@ -135,7 +135,7 @@ impl State {
         let count = u32::from(request.count).min(self.small());
         let count = self.fetch(request.fid, u64::from(request.offset), count).await?;
         let data = std::mem::take(&mut self.data);
-        self.put(|writer| read::Response::emit_before_data(count as u16, writer));
+        self.put(|writer| read::Response::emit_before_data(count as u16, writer))?;
         self.data = data;
         Ok(())
     }
@@ -151,7 +151,7 @@ impl State {
             data_compaction_mode: 0,
             data: &[],
         };
-        self.put(|writer| response.emit_before_data(count, writer));
+        self.put(|writer| response.emit_before_data(count, writer))?;
         self.data = data;
         Ok(())
     }
@@ -198,9 +198,9 @@ impl State {
         }
         if is_andx {
             let response = write_andx::Response { count, available: read_andx::NOT_A_PIPE };
-            self.put(|writer| response.emit(writer));
+            self.put(|writer| response.emit(writer))?;
         } else {
-            self.put(|writer| write::Response { count: count as u16 }.emit(writer));
+            self.put(|writer| write::Response { count: count as u16 }.emit(writer))?;
         }
         Ok(())
     }
@@ -219,8 +219,7 @@ impl State {
         let position = from.saturating_add_signed(i64::from(request.offset)).min(u32::MAX.into());
         self.open(request.fid)?.position = position;
         let response = seek::Response { offset: position as u32 };
-        self.put(|writer| response.emit(writer));
-        Ok(())
+        self.put(|writer| response.emit(writer))
     }
 
     pub async fn flush(&mut self, block: &Block<'_>) -> Result<(), Refused> {
@@ -235,7 +234,6 @@ impl State {
         for handle in handles {
             self.ask(FileCall::Flush { handle }).await?;
         }
-        self.put_nothing();
-        Ok(())
+        self.put_nothing()
     }
 }
