@@ -162,6 +162,14 @@ impl Refusal {
     }
 }
 
+pub(crate) fn protocol(message: impl Into<String>) -> Refusal {
+    Refusal::new(Reason::Protocol, message)
+}
+
+pub(crate) fn malformed(error: lanlab_wire::Error) -> Refusal {
+    protocol(error.to_string())
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

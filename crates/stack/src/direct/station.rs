@@ -3,7 +3,7 @@
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Frame;
 use lanlab_wire::ipx::socket;
-use lanlab_wire::netbios_name::{Name, suffix};
+use lanlab_wire::netbios_name::Name;
 
 use super::Common;
 use super::answerer::Answerer;
@@ -14,7 +14,7 @@ use crate::carrier::{
     StationConfig, Stray, Why,
 };
 use crate::ipx::{Advertised, Interface};
-use crate::netbios::{Correlators, OwnName, QueryPace};
+use crate::netbios::{self, Correlators, OwnName, QueryPace};
 use crate::profile::Profile;
 use crate::responders::may_answer_on_ipx;
 
@@ -68,10 +68,7 @@ impl Carrier for Station {
     }
 
     fn server(name: &str) -> Result<Peer, BadPeer> {
-        Name::new(name, suffix::SERVER).map(Peer::Name).map_err(|error| BadPeer {
-            message: format!("`{name}` is no name of a station: {error}"),
-            hint: "a name has 1 to 15 characters of ASCII",
-        })
+        netbios::server_of(name, "name of a station")
     }
 
     fn segment(&self) -> Option<SegmentFacts> {

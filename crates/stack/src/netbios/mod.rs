@@ -24,8 +24,12 @@ pub(crate) const FACTS: CarrierFacts = CarrierFacts {
 };
 
 pub(crate) fn server(name: &str) -> Result<Peer, BadPeer> {
+    server_of(name, "NetBIOS name")
+}
+
+pub(crate) fn server_of(name: &str, kind: &str) -> Result<Peer, BadPeer> {
     Name::new(name, suffix::SERVER).map(Peer::Name).map_err(|error| BadPeer {
-        message: format!("`{name}` is no NetBIOS name: {error}"),
+        message: format!("`{name}` is no {kind}: {error}"),
         hint: "a name has 1 to 15 characters of ASCII",
     })
 }

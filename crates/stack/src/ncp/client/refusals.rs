@@ -4,14 +4,7 @@ use lanlab_wire::ncp::completion as c;
 use lanlab_wire::ncp::function::{self, Function};
 
 use crate::redirector::{Reason, Refusal};
-
-pub fn protocol(message: impl Into<String>) -> Refusal {
-    Refusal::new(Reason::Protocol, message)
-}
-
-pub fn malformed(error: lanlab_wire::Error) -> Refusal {
-    protocol(error.to_string())
-}
+pub(super) use crate::redirector::{malformed, protocol};
 
 pub fn refused(asked: Function, code: u8) -> Refusal {
     let meaning = c::name(code).unwrap_or("unknown code");

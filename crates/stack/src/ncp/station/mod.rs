@@ -14,7 +14,7 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{packet_type, socket};
 use lanlab_wire::ncp::watchdog;
-use lanlab_wire::netbios_name::{Name, suffix};
+use lanlab_wire::netbios_name::Name;
 use lanlab_wire::sap;
 
 use crate::carrier::{
@@ -22,9 +22,9 @@ use crate::carrier::{
     SessionIds, StationConfig, Stray, Why,
 };
 use crate::ipx::{Advertised, Interface, SessionCounts};
+use crate::netbios;
 use crate::profile::netware::NetWare;
-use crate::responders::ECHO_SOCKET;
-use crate::responders::{may_answer_on_ipx, may_echo_on_ipx};
+use crate::responders::{ECHO_SOCKET, may_answer_on_ipx, may_echo_on_ipx};
 use answerer::Answerer;
 use caller::Caller;
 
@@ -136,10 +136,7 @@ impl Carrier for Station {
     }
 
     fn server(name: &str) -> Result<Peer, BadPeer> {
-        Name::new(name, suffix::SERVER).map(Peer::Name).map_err(|error| BadPeer {
-            message: format!("`{name}` is no name of a server: {error}"),
-            hint: "a name has 1 to 15 characters of ASCII",
-        })
+        netbios::server_of(name, "name of a server")
     }
 
     fn nearest() -> Option<Peer> {

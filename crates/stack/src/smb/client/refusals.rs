@@ -5,14 +5,7 @@ use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::status::{self, Status};
 
 use crate::redirector::{Reason, Refusal};
-
-pub fn protocol(message: impl Into<String>) -> Refusal {
-    Refusal::new(Reason::Protocol, message)
-}
-
-pub fn malformed(error: lanlab_wire::Error) -> Refusal {
-    protocol(error.to_string())
-}
+pub(super) use crate::redirector::{malformed, protocol};
 
 pub fn refused(block: &Block<'_>) -> Refusal {
     let found = block.header().status;
