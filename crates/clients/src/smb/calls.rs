@@ -78,6 +78,12 @@ pub struct Opening {
     pub options: u32,
 }
 
+impl Opening {
+    pub const fn existing(access: u32, options: u32) -> Self {
+        Self { access, disposition: CreateDisposition::FileOpen, options }
+    }
+}
+
 impl Calls {
     pub fn new(agreed: Agreed, patience: Duration) -> Self {
         let longest = agreed.read_octets as usize + MAX_OTHER_OCTETS;

@@ -183,11 +183,8 @@ impl Session {
     }
 
     async fn open_directory(&self, name: &str, access: u32) -> Result<FileId> {
-        let how = Opening {
-            access: access | Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE,
-            disposition: CreateDisposition::FileOpen,
-            options: DIRECTORY_FILE,
-        };
+        let access = access | Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE;
+        let how = Opening::existing(access, DIRECTORY_FILE);
         Ok(self.calls.create(name, &how).await?.file_id)
     }
 
@@ -304,11 +301,7 @@ impl files::Session for Session {
 
     /// A file is removed with its last handle, which is this one unless other clients have it open.
     async fn remove(&self, path: &ServicePath) -> Result<()> {
-        let how = Opening {
-            access: Mask::DELETE,
-            disposition: CreateDisposition::FileOpen,
-            options: NON_DIRECTORY_FILE | DELETE_ON_CLOSE,
-        };
+        let how = Opening::existing(Mask::DELETE, NON_DIRECTORY_FILE | DELETE_ON_CLOSE);
         let id = self.calls.create(&self.name(path)?, &how).await?.file_id;
         self.calls.close(id).await
     }
@@ -340,11 +333,7 @@ impl files::Session for Session {
     }
 
     async fn stat(&self, path: &ServicePath) -> Result<Entry> {
-        let how = Opening {
-            access: Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE,
-            disposition: CreateDisposition::FileOpen,
-            options: 0,
-        };
+        let how = Opening::existing(Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE, 0);
         let found = self.calls.create(&self.name(path)?, &how).await?;
         self.calls.close(found.file_id).await?;
         let is_directory = found.file_attributes & FileAttributes::DIRECTORY != 0;
@@ -354,11 +343,7 @@ impl files::Session for Session {
 
     /// An existing file is not replaced.
     async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
-        let how = Opening {
-            access: Mask::DELETE | Mask::SYNCHRONIZE,
-            disposition: CreateDisposition::FileOpen,
-            options: 0,
-        };
+        let how = Opening::existing(Mask::DELETE | Mask::SYNCHRONIZE, 0);
         let new: Vec<u8> = self.name(to)?.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let id = self.calls.create(&self.name(from)?, &how).await?.file_id;
         // Whether to replace, reserved, no directory handle, then the name after its length.

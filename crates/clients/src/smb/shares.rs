@@ -3,7 +3,6 @@
 use std::fmt::Display;
 
 use lanlab_files::{Class, Fault, Result, Target};
-use smb2::msg::create::CreateDisposition;
 use smb2::rpc::{self, srvsvc};
 use smb2::types::FileId;
 use smb2::types::flags::FileAccessMask as Mask;
@@ -11,7 +10,6 @@ use smb2::types::flags::FileAccessMask as Mask;
 use super::calls::Opening;
 use super::{Session, connect};
 
-/// The share for named pipes.
 const PIPES: &str = "IPC$";
 const PIPE: &str = "srvsvc";
 const READ_OCTETS: usize = 1 << 16;
@@ -30,8 +28,7 @@ pub async fn shares(target: &Target) -> Result<Vec<String>> {
         Target { share: Some(PIPES.to_owned()), directory: String::new(), ..target.clone() };
     let session = connect(&pipes).await?;
     let access = Mask::FILE_READ_DATA | Mask::FILE_WRITE_DATA;
-    let opening = Opening { access, disposition: CreateDisposition::FileOpen, options: 0 };
-    let pipe = session.calls.create(PIPE, &opening).await?.file_id;
+    let pipe = session.calls.create(PIPE, &Opening::existing(access, 0)).await?.file_id;
     let listed = list(&session, pipe, target).await;
     // A failed close does not invalidate the list.
     let _ = session.calls.close(pipe).await;

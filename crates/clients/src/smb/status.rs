@@ -70,7 +70,6 @@ pub fn refused(status: NtStatus) -> Fault {
     Fault::new(class(status), words)
 }
 
-/// The fault for the `smb2` crate's error on the attempt to `what`.
 pub fn fault(what: &str, error: &Error) -> Fault {
     let class = match error {
         Error::Protocol { status, .. } => class(*status),
