@@ -13,6 +13,7 @@ from undrawn import nothing_drawn
 
 from lanlab.errors import UsageError
 from lanlab.report.runs.build import build_report
+from lanlab.studies.runs_on import RunsOn
 
 _VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -172,6 +173,18 @@ def test_the_page_of_one_run_says_how_its_trials_were_measured(
 ) -> None:
     text = build_report([both[1].pair()], tmp_path).html.read_text(encoding="utf-8")
     assert "one message per call (single messages follow this rate), rec" in text
+
+
+@pytest.mark.parametrize("where", ["real", "simulated"])
+def test_a_page_says_when_it_was_made_and_what_its_seed_repeats(
+    where: RunsOn, tmp_path: Path
+) -> None:
+    run = synthetic_run("manford-kolahi", "tiny", where=where)
+    text = build_report([run.pair()], tmp_path).html.read_text(encoding="utf-8")
+    is_simulated = where == "simulated"
+    assert ("and with the same version of lanlab the same numbers." in text) == is_simulated
+    assert ("Intervals are corrected for all tests together." in text) != is_simulated
+    assert re.search(r'<p class="note">\w+ on 2026-11-21, testbed \w+, link ', text)
 
 
 def test_a_hostile_title_is_only_text(tmp_path: Path) -> None:

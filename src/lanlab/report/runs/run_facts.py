@@ -19,9 +19,10 @@ _SIMULATED = "simulated"
 
 def measured_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
     where = measured_where(run)
-    kind = "Simulated" if where.testbed == _SIMULATED else "Measured"
-    count = counted(len(trials), "trial")
-    return f"{kind} {run.started_at[:10]}, {where.testbed} ({where.link}), {count}; run {run.id}"
+    on = run.started_at[:10]
+    made = f"Measured on {on}, testbed {where.testbed}"
+    made = f"Simulated on {on}" if where.testbed == _SIMULATED else made
+    return f"{made}, link {where.link}, {counted(len(trials), 'trial')}; run {run.id}"
 
 
 def facts_of(data: RunData) -> list[tuple[str, str]]:
