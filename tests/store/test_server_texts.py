@@ -77,6 +77,10 @@ def test_root_certificates_come_from_url_or_system(monkeypatch: pytest.MonkeyPat
     assert mode_of("sslmode=verify-full&sslrootcert=/roots") == (ssl.CERT_REQUIRED, [given])
     assert _tls(LAB) is None
     assert _tls(parse_url("postgresql://ada@db/lab?sslmode=disable")) is False
+    monkeypatch.setenv("PGSSLMODE", "verify-full")
+    monkeypatch.setenv("PGSSLROOTCERT", "/roots")
+    assert mode_of("") == (ssl.CERT_REQUIRED, [given])
+    assert mode_of("sslmode=require&sslrootcert=/other") == (ssl.CERT_REQUIRED, [Path("/other")])
 
 
 def test_without_a_host_the_local_socket_is_used(

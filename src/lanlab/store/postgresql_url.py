@@ -9,6 +9,7 @@ machine.
 from __future__ import annotations
 
 import getpass
+import os
 import re
 import urllib.parse
 from pathlib import Path
@@ -59,7 +60,8 @@ class Target:
 def parse_url(url: str) -> Target:
     """
     The database that a URL names. Without a host it is reached by the local socket; user and
-    database have the name of this user by default.
+    database have the name of this user by default. TLS is as strict as the URL, or else PGSSLMODE
+    and PGSSLROOTCERT, ask.
 
     Raises:
         UsageError: It contains a password, or something unknown or not allowed. The message does
@@ -98,13 +100,13 @@ def parse_url(url: str) -> Target:
         raise UsageError("port is `0`; allowed: 1 to 65535", hint="correct it, or omit it")
     unquote = urllib.parse.unquote
     user = unquote(parts.username or "") or getpass.getuser()
-    roots = options.get("sslrootcert")
+    roots = options.get("sslrootcert") or os.environ.get("PGSSLROOTCERT")
     return Target(
         host=unquote(_host(parts)) or _local_host(port),
         port=port,
         user=user,
         database=unquote(parts.path.removeprefix("/")) or user,
-        ssl_mode=_ssl_mode(options.get("sslmode") or "prefer"),
+        ssl_mode=_ssl_mode(options.get("sslmode") or os.environ.get("PGSSLMODE") or "prefer"),
         ssl_root_certificate=user_path(roots) if roots else None,
         schema=_schema(options.get("schema") or DEFAULT_SCHEMA),
     )
