@@ -11,7 +11,7 @@ const MAX_EXTENSION_BYTES: usize = 1024;
 /// Maximum number of octets in the fields after the last chunk.
 const MAX_TRAILER_BYTES: usize = 1 << 14;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Chunks {
     state: State,
     size_bytes: u64,
@@ -21,8 +21,9 @@ pub struct Chunks {
     has_loose_fields: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
+    #[default]
     Size,
     Extension,
     SizeEnd,
@@ -41,19 +42,6 @@ pub enum Step {
     More,
     Data(u64),
     End,
-}
-
-impl Default for Chunks {
-    fn default() -> Self {
-        Self {
-            state: State::Size,
-            size_bytes: 0,
-            digits: 0,
-            extension: Vec::new(),
-            trailer: Vec::new(),
-            has_loose_fields: false,
-        }
-    }
 }
 
 impl Chunks {

@@ -24,6 +24,7 @@ struct Node {
     made_by: Option<[u8; 8]>,
 }
 
+#[derive(Default)]
 pub struct Handles {
     nodes: HashMap<u64, Node>,
     numbers: HashMap<(u64, String), u64>,
@@ -34,13 +35,7 @@ pub struct Handles {
 
 impl Handles {
     pub fn new() -> Self {
-        Self {
-            nodes: HashMap::new(),
-            numbers: HashMap::new(),
-            next: ROOT + 1,
-            open: HashMap::new(),
-            opened: VecDeque::new(),
-        }
+        Self { next: ROOT + 1, ..Self::default() }
     }
 
     pub fn path(&self, mut number: u64) -> Result<PathBuf, Status> {

@@ -14,7 +14,7 @@ pub struct Datagram {
     pub drops: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Socket {
     pub port: u16,
     received: VecDeque<(Datagram, Vec<u8>)>,
@@ -29,17 +29,7 @@ pub(super) struct Socket {
 
 impl Socket {
     pub fn new(port: u16, receive_buffer_bytes: usize, send_buffer_bytes: usize) -> Self {
-        Self {
-            port,
-            received: VecDeque::new(),
-            received_bytes: 0,
-            receive_buffer_bytes,
-            queued_bytes: 0,
-            send_buffer_bytes,
-            waits_for_room: false,
-            dropped_datagrams: 0,
-            unused: Vec::new(),
-        }
+        Self { port, receive_buffer_bytes, send_buffer_bytes, ..Self::default() }
     }
 
     /// Queue a datagram; false if there is no room. One always fits.

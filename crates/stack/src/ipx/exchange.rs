@@ -23,7 +23,7 @@ struct Request<I> {
 }
 
 /// See the module. `I` identifies the reply to a request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Exchange<I> {
     waiting: VecDeque<Vec<u8>>,
     request: Option<Request<I>>,
@@ -31,19 +31,6 @@ pub(crate) struct Exchange<I> {
     held: Option<Vec<u8>>,
     is_paused: bool,
     is_closing: bool,
-}
-
-impl<I> Default for Exchange<I> {
-    fn default() -> Self {
-        Self {
-            waiting: VecDeque::new(),
-            request: None,
-            round_trip: RoundTrip::default(),
-            held: None,
-            is_paused: false,
-            is_closing: false,
-        }
-    }
 }
 
 impl<I> Exchange<I> {

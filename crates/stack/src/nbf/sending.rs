@@ -10,8 +10,9 @@ use crate::spare::keep;
 /// Maximum messages queued behind the one being sent.
 const MOST_MESSAGES: usize = 4;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Wait {
+    #[default]
     Nothing,
     Continue(u16),
     Acknowledgement(u16),
@@ -33,7 +34,7 @@ pub(super) struct Habits {
     pub(super) piggybacks: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Sending {
     messages: VecDeque<Vec<u8>>,
     spare: Vec<Vec<u8>>,
@@ -45,14 +46,7 @@ pub(super) struct Sending {
 
 impl Sending {
     pub(super) fn new(asks_continue: bool) -> Self {
-        Self {
-            messages: VecDeque::new(),
-            spare: Vec::new(),
-            sent_bytes: 0,
-            wait: Wait::Nothing,
-            asks_continue,
-            resynchronizes: false,
-        }
+        Self { asks_continue, ..Self::default() }
     }
 
     pub(super) fn has_room(&self) -> bool {

@@ -42,7 +42,7 @@ pub(crate) struct Acknowledged {
     pub(crate) messages: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Sending {
     messages: VecDeque<Message>,
     spare: Vec<Vec<u8>>,
@@ -61,20 +61,9 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
-    pub(crate) const fn new(first: u16, window_end: u16, part_bytes: usize) -> Self {
-        Self {
-            messages: VecDeque::new(),
-            spare: Vec::new(),
-            bytes: 0,
-            part_bytes,
-            acknowledged: first,
-            next: first,
-            sent: first,
-            end: first,
-            window_end,
-            is_doubtful: false,
-            repeats_first: false,
-        }
+    pub(crate) fn new(first: u16, window_end: u16, part_bytes: usize) -> Self {
+        let [acknowledged, next, sent, end] = [first; 4];
+        Self { part_bytes, acknowledged, next, sent, end, window_end, ..Self::default() }
     }
 
     /// Queue a message.

@@ -16,7 +16,7 @@ const DELAY_NS: u64 = 100_000;
 const MOST_DELAY: u32 = 200;
 const LONGER_DELAY: u32 = 10;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Burst {
     own: u32,
     other: u32,
@@ -50,19 +50,7 @@ impl Burst {
     /// Numbers of both ends, the packet size that both support, and a frame's maximum packet size.
     pub(super) fn new((own, other): (u32, u32), packet: u32, longest: u32) -> Self {
         let packet = packet.clamp(SMALLEST_PACKET, longest);
-        Self {
-            own,
-            other,
-            part: (packet - AROUND_BURST) as usize,
-            packets: 0,
-            delay: 0,
-            body: Vec::new(),
-            ranges: VecDeque::new(),
-            numbers: (0, 0),
-            next_at: Instant::ZERO,
-            got: None,
-            is_lossy: false,
-        }
+        Self { own, other, part: (packet - AROUND_BURST) as usize, ..Self::default() }
     }
 
     pub(super) const fn is_of(&self, packet: &Packet<'_>) -> bool {
