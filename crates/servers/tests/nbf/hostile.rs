@@ -47,18 +47,8 @@ impl Stranger {
 
 fn query(command: NameCommand, destination: Name, source: Name) -> Vec<u8> {
     let mut pdu = vec![0xf0, 0xf0, 0x03];
-    let (transmit_correlator, response_correlator) = (0, 77);
-    let (data1, data2) = (0, 0);
-    let header = NameHeader {
-        command,
-        data1,
-        data2,
-        transmit_correlator,
-        response_correlator,
-        destination,
-        source,
-    };
-    header.emit(&mut pdu);
+    let header = NameHeader::new(command, destination, source);
+    NameHeader { response_correlator: 77, ..header }.emit(&mut pdu);
     pdu
 }
 

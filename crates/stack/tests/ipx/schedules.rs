@@ -6,6 +6,7 @@ use lanlab_wire::smb1::command;
 
 use super::exchange::{Peer, open, pair, requests};
 use crate::chance::Chance;
+use crate::schedule::wanted;
 use crate::segment::Faults;
 
 #[derive(Debug, Default)]
@@ -24,12 +25,7 @@ const LONGEST_REQUEST_NS: u64 = 40_000_000_000;
 /// One schedule. Panics, with its seed, where something does not hold.
 fn run(seed: u64, tally: &mut Tally) {
     let mut chance = Chance::new(seed);
-    let faults = Faults {
-        lost: [0, 2, 10, 30][chance.below(4) as usize],
-        doubled: [0, 5, 20][chance.below(3) as usize],
-        reordered: [0, 0, 5, 20][chance.below(4) as usize],
-        longest_delay_ns: [1, 5, 300][chance.below(3) as usize] * 1_000_000,
-    };
+    let faults = Faults::drawn(&mut chance);
     let count = 1 + chance.below(20);
     let kinds = [command::WRITE, command::READ, command::WRITE, command::CLOSE];
     let commands: Vec<_> = (0..count).map(|_| kinds[chance.below(4) as usize]).collect();
@@ -95,10 +91,7 @@ fn writes_execute_once_in_order_under_random_faults() {
 #[test]
 #[ignore = "long: 100,000 schedules, or as many as are asked for"]
 fn many_requests() {
-    let number = |name: &str, otherwise| {
-        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-    };
-    let (first, count) = (number("SCHEDULE_SEED", 10_000), number("SCHEDULES", 100_000));
+    let (first, count) = wanted(100_000);
     let mut tally = Tally::default();
     for seed in first..first + count {
         run(seed, &mut tally);

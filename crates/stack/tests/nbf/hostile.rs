@@ -121,16 +121,8 @@ pub fn named(
     correlators: [u16; 2],
 ) -> Vec<u8> {
     let [transmit_correlator, response_correlator] = correlators;
-    let (data1, data2) = (0, 0);
-    let header = NameHeader {
-        command,
-        data1,
-        data2,
-        transmit_correlator,
-        response_correlator,
-        destination,
-        source,
-    };
+    let header = NameHeader::new(command, destination, source);
+    let header = NameHeader { transmit_correlator, response_correlator, ..header };
     let mut pdu = vec![0xf0, 0xf0, 0x03];
     header.emit(&mut pdu);
     pdu
@@ -242,13 +234,9 @@ fn links_and_calls_of_strangers_are_bounded() {
             };
             say(&mut node, &[0xf0, 0xf0, 0x7f]);
             let query = NameHeader {
-                command: NameCommand::NameQuery,
-                data1: 0,
                 data2: 1,
-                transmit_correlator: 0,
                 response_correlator: 1,
-                destination: name(0),
-                source: NO_NAME,
+                ..NameHeader::new(NameCommand::NameQuery, name(0), NO_NAME)
             };
             let mut pdu = vec![0xf0, 0xf0, 0x03];
             query.emit(&mut pdu);
@@ -288,15 +276,8 @@ fn links_and_calls_of_strangers_are_bounded() {
 
 /// A STATUS QUERY for the station's name, and the data of its answer, with the two data fields before.
 fn state_for(node: &mut Node, now: Instant, data1: u8, data2: u16) -> (u8, u16, Vec<u8>) {
-    let query = NameHeader {
-        command: NameCommand::StatusQuery,
-        data1,
-        data2,
-        transmit_correlator: 0,
-        response_correlator: 77,
-        destination: name(0),
-        source: NO_NAME,
-    };
+    let query = NameHeader::new(NameCommand::StatusQuery, name(0), NO_NAME);
+    let query = NameHeader { data1, data2, response_correlator: 77, ..query };
     let mut pdu = vec![0xf0, 0xf0, 0x03];
     query.emit(&mut pdu);
     let answers = give(node, now, Mac::NETBIOS_GROUP, &pdu);

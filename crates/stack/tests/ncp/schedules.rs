@@ -12,6 +12,7 @@ use lanlab_wire::ncp::burst::Offer;
 
 use super::pair::{READY, node};
 use crate::chance::Chance;
+use crate::schedule::wanted;
 use crate::segment::{Faults, Program, Segment, name};
 
 /// Twenty tries of one request: from a tenth of a second, doubled until four. What comes of a burst begins them anew.
@@ -117,12 +118,7 @@ struct Tally {
 /// One schedule. Panics, with its seed, where something does not hold.
 fn run(seed: u64, tally: &mut Tally) {
     let mut chance = Chance::new(seed);
-    let faults = Faults {
-        lost: [0, 2, 10, 30][chance.below(4) as usize],
-        doubled: [0, 5, 20][chance.below(3) as usize],
-        reordered: [0, 0, 5, 20][chance.below(4) as usize],
-        longest_delay_ns: [1, 5, 300][chance.below(3) as usize] * 1_000_000,
-    };
+    let faults = Faults::drawn(&mut chance);
     let netware = netware::ALL[chance.below(2) as usize];
     let offers = chance.below(3) > 0;
     // More than sequence numbers, at times.
@@ -196,10 +192,7 @@ fn requests_execute_once_in_order_under_random_faults() {
 #[test]
 #[ignore = "long: 10,000 schedules, or as many as are asked for"]
 fn many_ncp_schedules() {
-    let number = |name: &str, otherwise| {
-        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-    };
-    let (first, count) = (number("SCHEDULE_SEED", 10_000), number("SCHEDULES", 10_000));
+    let (first, count) = wanted(10_000);
     let mut tally = Tally::default();
     for seed in first..first + count {
         run(seed, &mut tally);

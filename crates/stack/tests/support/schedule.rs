@@ -65,12 +65,7 @@ pub fn run(seed: u64, subject: &Subject, tally: &mut Tally) {
     let mut chance = Chance::new(seed);
     let all = subject.profiles;
     let profiles = [0, 1].map(|_| all[chance.below(all.len() as u64) as usize]);
-    let faults = Faults {
-        lost: [0, 2, 10, 30][chance.below(4) as usize],
-        doubled: [0, 5, 20][chance.below(3) as usize],
-        reordered: [0, 0, 5, 20][chance.below(4) as usize],
-        longest_delay_ns: [1, 5, 300][chance.below(3) as usize] * 1_000_000,
-    };
+    let faults = Faults::drawn(&mut chance);
     let sent = [messages(&mut chance), messages(&mut chance)];
     let mut peers = sent.clone().map(Peer::sending);
     for peer in &mut peers {
@@ -148,12 +143,17 @@ pub fn run(seed: u64, subject: &Subject, tally: &mut Tally) {
     assert!(!is_mild || !is_given_up, "seed {seed}: {why:?} under {faults:?}");
 }
 
-/// Many schedules, as many as `SCHEDULES` says, from the seed `SCHEDULE_SEED` on, by all processors.
-pub fn run_many(subject: &Subject) -> Tally {
+/// The first seed, and how many there are unless the environment says otherwise.
+pub fn wanted(count: u64) -> (u64, u64) {
     let number = |name: &str, otherwise| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
     };
-    let (first, count) = (number("SCHEDULE_SEED", 10_000), number("SCHEDULES", 100_000));
+    (number("SCHEDULE_SEED", 10_000), number("SCHEDULES", count))
+}
+
+/// Many schedules, as many as `SCHEDULES` says, from the seed `SCHEDULE_SEED` on, by all processors.
+pub fn run_many(subject: &Subject) -> Tally {
+    let (first, count) = wanted(100_000);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = |own| {
         let mut tally = Tally::default();

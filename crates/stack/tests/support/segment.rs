@@ -28,6 +28,17 @@ pub struct Faults {
     pub longest_delay_ns: u64,
 }
 
+impl Faults {
+    pub fn drawn(chance: &mut Chance) -> Self {
+        Self {
+            lost: [0, 2, 10, 30][chance.below(4) as usize],
+            doubled: [0, 5, 20][chance.below(3) as usize],
+            reordered: [0, 0, 5, 20][chance.below(4) as usize],
+            longest_delay_ns: [1, 5, 300][chance.below(3) as usize] * 1_000_000,
+        }
+    }
+}
+
 struct Station<P> {
     mac: Mac,
     node: Node,

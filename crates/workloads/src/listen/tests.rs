@@ -30,17 +30,9 @@ pub(super) fn named(
     data2: u16,
 ) -> Vec<u8> {
     let [destination, source] = names;
-    let header = NameHeader {
-        command,
-        data1: 0,
-        data2,
-        transmit_correlator: 0,
-        response_correlator: 7,
-        destination,
-        source,
-    };
+    let header = NameHeader::new(command, destination, source);
     let mut pdu = vec![0xf0, 0xf0, 0x03];
-    header.emit(&mut pdu);
+    NameHeader { data2, response_correlator: 7, ..header }.emit(&mut pdu);
     framed(to, from, Framing::Llc, &pdu)
 }
 
