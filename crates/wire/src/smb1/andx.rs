@@ -21,7 +21,6 @@ pub struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// The first block of a message, after its header.
     pub fn first(header: &Header, message: &'a [u8]) -> Result<Self, Error> {
         Self::at(*header, message, header.command, header::LEN)
     }
@@ -97,7 +96,6 @@ impl<'a> Block<'a> {
         Ok((u64::from(high) << 32 | u64::from(low), is_wide))
     }
 
-    /// The error for a number of words that the command does not allow.
     pub const fn bad_word_count(&self) -> Error {
         Error::Forbidden {
             format: self.format(),

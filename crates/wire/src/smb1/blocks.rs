@@ -24,9 +24,7 @@ macro_rules! block {
             pub fn emit(&self, writer: &mut $crate::smb1::writer::Writer<'_>) {
                 writer.$words($count);
                 $(writer.field(self.$field);)*
-                writer.rest_of_words();
-                writer.begin_bytes();
-                writer.end();
+                writer.no_bytes();
             }
         }
     };
@@ -57,7 +55,6 @@ macro_rules! block {
             pub fn emit(&self, writer: &mut $crate::smb1::writer::Writer<'_>) {
                 writer.$words($count);
                 $(writer.field(self.$field);)*
-                writer.rest_of_words();
                 writer.begin_bytes();
                 $(writer.$kind(self.$part);)*
                 writer.end();

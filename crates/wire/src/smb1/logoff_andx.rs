@@ -12,6 +12,5 @@ pub fn parse(block: &Block<'_>) -> Result<(), Error> {
 
 pub fn emit(writer: &mut Writer<'_>) {
     writer.andx_words(2);
-    writer.begin_bytes();
-    writer.end();
+    writer.no_bytes();
 }

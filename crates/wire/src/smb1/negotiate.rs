@@ -181,8 +181,7 @@ impl<'a> Response<'a> {
             Self::Core { index } => {
                 writer.words(1);
                 writer.u16(*index);
-                writer.begin_bytes();
-                writer.end();
+                writer.no_bytes();
             }
             Self::LanMan(response) => response.emit(writer),
             Self::NtLm(response) => response.emit(writer),

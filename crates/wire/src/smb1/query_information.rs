@@ -37,7 +37,6 @@ impl<'a> SetRequest<'a> {
         let empty = if self.name.is_unicode() { Text::Utf16(&[]) } else { Text::Oem(&[]) };
         writer.words(8);
         writer.field((self.attributes, self.last_write_time));
-        writer.rest_of_words();
         writer.begin_bytes();
         writer.path(self.name);
         writer.path(empty);

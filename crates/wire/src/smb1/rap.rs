@@ -65,7 +65,6 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Read the parameters of a transaction.
     pub fn parse(parameters: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, parameters);
         let number = reader.u16()?;

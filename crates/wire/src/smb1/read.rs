@@ -47,7 +47,6 @@ impl<'a> Response<'a> {
     pub fn emit_before_data(len: u16, writer: &mut Writer<'_>) {
         writer.words(5);
         writer.u16(len);
-        writer.rest_of_words();
         writer.begin_bytes();
         writer.u8(DATA);
         writer.u16(len);

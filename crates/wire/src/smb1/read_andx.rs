@@ -62,8 +62,7 @@ impl Request {
         if self.wide {
             writer.u32((self.offset >> 32) as u32);
         }
-        writer.begin_bytes();
-        writer.end();
+        writer.no_bytes();
     }
 }
 
@@ -99,7 +98,6 @@ impl<'a> Response<'a> {
         writer.field((self.available, self.data_compaction_mode, 0_u16, len as u16));
         let data_offset_at = writer.offset();
         writer.field((0_u16, (len >> 16) as u16));
-        writer.rest_of_words();
         writer.begin_bytes();
         writer.begin_data(data_offset_at);
         writer.end_before(len);

@@ -35,7 +35,6 @@ impl Request {
         if self.wide {
             writer.u32((self.offset >> 32) as u32);
         }
-        writer.begin_bytes();
-        writer.end();
+        writer.no_bytes();
     }
 }

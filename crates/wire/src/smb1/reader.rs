@@ -34,7 +34,6 @@ impl<'a> Reader<'a> {
         Ok(Self { format, message: &message[..end.max(at)], at })
     }
 
-    /// Read `octets` outside a message, from their start.
     pub const fn whole(format: &'static str, octets: &'a [u8]) -> Self {
         Self { format, message: octets, at: 0 }
     }
@@ -119,7 +118,6 @@ impl<'a> Reader<'a> {
         self.unaligned_text(unicode)
     }
 
-    /// Like [`text`](Self::text), without alignment.
     pub fn unaligned_text(&mut self, unicode: bool) -> Text<'a> {
         if !unicode {
             let rest = &self.message[self.at..];

@@ -86,7 +86,6 @@ impl<'a> WriteAndClose<'a> {
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.words(if self.long { 12 } else { 6 });
         writer.field((self.fid, self.data.len() as u16, self.offset, self.last_write_time));
-        writer.rest_of_words();
         writer.begin_bytes();
         writer.u8(0);
         writer.octets(self.data);

@@ -74,7 +74,6 @@ impl Response {
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.andx_words(6);
         writer.field((self.count as u16, self.available, (self.count >> 16) as u16, 0_u16));
-        writer.begin_bytes();
-        writer.end();
+        writer.no_bytes();
     }
 }

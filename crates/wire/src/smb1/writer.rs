@@ -68,8 +68,7 @@ impl<'a> Writer<'a> {
     /// A block without words and octets: the response to an error, and to many commands.
     pub fn empty(&mut self) {
         self.words(0);
-        self.begin_bytes();
-        self.end();
+        self.no_bytes();
     }
 
     pub const fn is_unicode(&self) -> bool {
@@ -95,7 +94,8 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(&[command::NONE, 0, 0, 0]);
     }
 
-    pub(super) fn rest_of_words(&mut self) {
+    /// End the words, padded with zeros, and begin the octets.
+    pub(super) fn begin_bytes(&mut self) {
         let words_end = self.place.block_at + 1 + 2 * usize::from(self.out[self.place.block_at]);
         debug_assert!(
             self.out.len() <= words_end,
@@ -103,17 +103,13 @@ impl<'a> Writer<'a> {
             command::name(self.place.command)
         );
         self.out.resize(words_end, 0);
-    }
-
-    pub(super) fn begin_bytes(&mut self) {
-        debug_assert_eq!(
-            self.out.len() - self.place.block_at - 1,
-            2 * usize::from(self.out[self.place.block_at]),
-            "words of {}",
-            command::name(self.place.command)
-        );
         self.place.bytes_at = self.out.len() + 2;
         self.out.extend_from_slice(&[0, 0]);
+    }
+
+    pub(super) fn no_bytes(&mut self) {
+        self.begin_bytes();
+        self.end();
     }
 
     pub(super) fn end(&mut self) {
