@@ -20,7 +20,6 @@ pub trait AtLink: Send {
     /// Called by the link's thread: handle arrived frames and due work. Returns whether more may be waiting.
     fn drive_by_thread(&mut self) -> bool;
 
-    /// Send due frames, and pass on events.
     fn flush(&mut self);
 
     /// When the thread must wake at the latest; `None`: with the next frame.

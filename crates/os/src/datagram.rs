@@ -50,7 +50,6 @@ impl DatagramSocket {
         Ok(Self { socket: socket_options::bind_datagram(address, options)? })
     }
 
-    /// A socket for ICMP echo, and whether it is a raw one: see [`socket_options::bind_icmp`].
     pub fn bind_icmp(address: SocketAddr, options: &DatagramOptions) -> io::Result<(Self, bool)> {
         let (socket, is_raw) = socket_options::bind_icmp(address, options)?;
         Ok((Self { socket }, is_raw))

@@ -47,7 +47,6 @@ pub fn favour_thread(nice: i32) -> Option<i32> {
     getpriority_process(None).ok()
 }
 
-/// The shortest time slice of Linux.
 const SHORTEST_SLICE_NS: u64 = 100_000;
 
 /// Give the calling thread short time slices, so that it runs at once when it wakes up beside busy programs. Its share

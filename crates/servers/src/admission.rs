@@ -118,7 +118,6 @@ impl Proof {
 pub struct Admission {
     budget: Arc<MemoryBudget>,
     waiting: Arc<MemoryBudget>,
-    /// Maximum memory of one connection.
     each_bytes: usize,
     patience: Duration,
     visits: Arc<Visits>,

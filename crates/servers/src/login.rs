@@ -5,7 +5,6 @@ use std::time::Duration;
 use lanlab_files::Credentials;
 use sha2::{Digest, Sha256};
 
-/// Delay before a wrong password is answered.
 pub const DELAY: Duration = Duration::from_millis(300);
 
 /// Whether name and secret are the expected ones; always true if none are expected.

@@ -34,7 +34,6 @@ pub trait Logins {
     /// A message has arrived.
     fn heard(&mut self) {}
 
-    /// The client has logged in.
     fn succeeded(&mut self);
 
     /// The `count`th login failed. The client is informed after this returns.

@@ -162,7 +162,6 @@ impl<N: Node + 'static> Host<N> {
     }
 }
 
-/// A program's work; see [`Host::compute`].
 pub struct Compute<N: Node + 'static> {
     host: Host<N>,
     time_ns: u64,

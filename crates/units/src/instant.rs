@@ -20,7 +20,6 @@ impl Instant {
         self.0
     }
 
-    /// The earliest of these times, if there is any.
     pub fn earliest<const N: usize>(times: [Option<Self>; N]) -> Option<Self> {
         let times = times.map(|at| at.unwrap_or(Self::FAR_FUTURE));
         times.into_iter().min().filter(|at| *at < Self::FAR_FUTURE)

@@ -43,7 +43,6 @@ impl<At: Ord + Copy, Step> Schedule<At, Step> {
         self.heap.pop().map(|entry| (entry.at, entry.step))
     }
 
-    /// The next step, if it is due at `now`.
     pub fn pop_due(&mut self, now: At) -> Option<(At, Step)> {
         self.next_at().filter(|at| *at <= now).and_then(|_| self.pop())
     }

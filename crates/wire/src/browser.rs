@@ -30,7 +30,6 @@ pub struct Announcement {
 }
 
 impl Announcement {
-    /// Read the message in a datagram.
     pub fn parse(message: &[u8]) -> Result<Self, Error> {
         let forbidden =
             |field, offset, value: u8| Err(Error::forbidden(FORMAT, field, offset, value));

@@ -22,13 +22,11 @@ pub(crate) trait Field: Copy {
 
     fn write(self, order: Order, out: &mut Vec<u8>);
 
-    /// Read a structure from the start of `octets`.
     fn first(format: &'static str, octets: &[u8], order: Order) -> Result<Self, Error> {
         let truncated = Error::Truncated { format, need: Self::LEN, got: octets.len() };
         octets.get(..Self::LEN).map(|octets| Self::read(octets, order)).ok_or(truncated)
     }
 
-    /// Read the next field of a structure.
     fn next(octets: &mut &[u8], order: Order) -> Self {
         let (field, rest) = octets.split_at(Self::LEN);
         *octets = rest;

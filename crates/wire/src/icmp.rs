@@ -63,7 +63,6 @@ impl Echo {
         }
     }
 
-    /// Read a reply, and return its data.
     pub fn parse_reply(version: Version, message: &[u8]) -> Result<(Self, &[u8]), Error> {
         Error::need(FORMAT, message, HEADER_LEN)?;
         for (name, offset, allowed) in

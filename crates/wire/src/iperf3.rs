@@ -79,7 +79,6 @@ impl Head {
         NUMBER + if is_wide { 8 } else { 4 }
     }
 
-    /// Read the header of a datagram.
     pub fn parse(datagram: &[u8], is_wide: bool) -> Result<Self, Error> {
         let need = Self::octets(is_wide);
         let Some(head) = datagram.get(..need) else {

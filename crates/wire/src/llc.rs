@@ -240,7 +240,6 @@ pub const IDENTIFICATION_LEN: usize = 3;
 const BASIC_FORMAT: u8 = 0x81;
 
 impl Identification {
-    /// Read the information field.
     pub fn parse(information: &[u8]) -> Result<Self, Error> {
         let [format, classes, window, ..] = *information else {
             return Err(Error::truncated(FORMAT, information, IDENTIFICATION_LEN));

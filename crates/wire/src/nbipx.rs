@@ -94,7 +94,6 @@ fields! {
 }
 
 impl SessionHeader {
-    /// Read a session packet; also returns its data.
     pub fn split(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         let header = Self::parse(packet)?;
         if !(stream::DATA..=stream::END_ACKNOWLEDGED).contains(&header.stream) {

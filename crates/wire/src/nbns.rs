@@ -52,7 +52,6 @@ pub struct Query {
 }
 
 impl Query {
-    /// Read a query.
     pub fn parse(datagram: &[u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
         if flags & (RESPONSE | OPCODE) != 0 {
@@ -119,7 +118,6 @@ pub struct Request {
 }
 
 impl Request {
-    /// Read a request.
     pub fn parse(datagram: &[u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
         // Section 4.2.1.1 gives 8 for a refresh, but its table gives 9: both are in use.
@@ -207,7 +205,6 @@ impl Records<'_, 18> {
 }
 
 impl<'a> Response<'a> {
-    /// Read a response.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
         if flags & (RESPONSE | OPCODE) != RESPONSE {

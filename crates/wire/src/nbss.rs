@@ -67,7 +67,6 @@ impl Header {
         Ok(Self { kind, len })
     }
 
-    /// Write the header.
     pub fn emit(self, framing: Framing) -> Result<[u8; HEADER_LEN], Error> {
         if self.len > framing.max_len() {
             return Err(Error::forbidden(FORMAT, "LENGTH", 1, self.len as u64));
@@ -149,7 +148,6 @@ impl<'a> Packet<'a> {
         })
     }
 
-    /// Append the packet with its header.
     pub fn emit(&self, framing: Framing, out: &mut Vec<u8>) -> Result<(), Error> {
         let (kind, len) = match self {
             Self::Message(message) => (Kind::Message, message.len()),

@@ -37,7 +37,6 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// Read the data of an IPX packet.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
         let operation = u16::first(FORMAT, data, Order::Big)?;
         let entries = &data[2..];

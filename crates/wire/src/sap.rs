@@ -59,7 +59,6 @@ impl Servers<'_> {
 }
 
 impl<'a> Packet<'a> {
-    /// Read the data of an IPX packet.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let operation = u16::first(FORMAT, data, Order::Big)?;
         match operation {

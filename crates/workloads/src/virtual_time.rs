@@ -115,7 +115,6 @@ impl VirtualTime {
         Task { state, time: self.clone() }
     }
 
-    /// Wait until `at`; returns at once if that has passed.
     pub async fn sleep_until(&self, at: Instant) {
         let mut timer = None;
         poll_fn(|context| {

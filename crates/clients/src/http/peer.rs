@@ -143,7 +143,6 @@ impl Http {
         }
     }
 
-    /// The kept connection, unless the server has closed it.
     async fn still_open(&self) -> Option<Connection> {
         let mut connection = self.idle.take()?;
         (connection.look().await == Idle::Quiet).then_some(connection)

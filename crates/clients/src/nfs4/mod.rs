@@ -117,7 +117,6 @@ pub async fn exports(target: &Target) -> Result<Vec<String>> {
 }
 
 impl Session {
-    /// Find an export, its limits and the lease.
     async fn mount(&mut self, export: &str) -> Result<()> {
         use attribute::{LEASE_TIME, MAXFILESIZE, MAXREAD, MAXWRITE};
         self.base = self.walk(None, &names(export)).await?;
@@ -137,7 +136,6 @@ impl Session {
         Ok(())
     }
 
-    /// Paths of what the root of NFS 4 contains.
     async fn at_root(&self) -> Result<Vec<String>> {
         let listed = self.entries(&Compound::at(Some(&self.base))).await?;
         Ok(listed.into_iter().map(|(name, _)| format!("/{name}")).collect())
@@ -243,7 +241,6 @@ impl Session {
         Ok(file)
     }
 
-    /// Open a file by its handle.
     async fn open_again(&self, file: &File) -> Result<StateId> {
         const BY_HANDLE: u32 = 4;
         let asked = Compound::at(Some(&file.handle)).op(op::OPEN, |writer| {
@@ -345,7 +342,6 @@ fn write_read(writer: &mut Writer, state: &StateId, offset: u64, count: u32) {
     writer.u32(count);
 }
 
-/// Arguments of WRITE before its data.
 fn write_write(writer: &mut Writer, state: &StateId, offset: u64, count: usize) {
     writer.fixed(state);
     writer.u64(offset);

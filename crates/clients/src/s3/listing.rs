@@ -70,7 +70,6 @@ pub fn parse(document: &[u8], prefix: &str) -> Result<Page, String> {
     Ok(page)
 }
 
-/// The names in the answer to `ListBuckets`.
 pub fn buckets(document: &[u8]) -> Result<Vec<String>, String> {
     let (mut found, mut is_listing) = (Vec::new(), false);
     xml::elements(document, |names, text| {

@@ -110,7 +110,6 @@ impl WiredNode {
         self.shared.state().node.segment()
     }
 
-    /// Wait for a call; also returns the caller's address.
     pub async fn accept(self: &Arc<Self>) -> io::Result<(WiredPort, Mac)> {
         let (id, facts, station) = poll_fn(|cx| {
             let mut state = self.shared.state();
@@ -132,7 +131,6 @@ impl WiredNode {
         state.broken.is_none() && state.readiness != Readiness::NameInConflict
     }
 
-    /// Counters of link, node and recording.
     pub fn counts(&self) -> CarrierCounts {
         let mut state = self.shared.state();
         let drops = state.link.new_drops();

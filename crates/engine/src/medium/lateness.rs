@@ -22,7 +22,6 @@ impl Lateness {
         Self { times, late: 0, longest_gap_ns: 0 }
     }
 
-    /// Count a frame of `frame_ns` on the wire that was delivered `late_ns` late.
     pub fn count(&mut self, late_ns: u64, frame_ns: u64) {
         self.times.saturating_record(late_ns);
         self.late += u64::from(late_ns > (frame_ns / SHARE_OF_FRAME).max(LEAST_NS));

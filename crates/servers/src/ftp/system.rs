@@ -24,7 +24,6 @@ use crate::login;
 /// Time-out for opening a data connection, and for progress on it.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Time-out for connecting to a listening client.
 const CONNECTING: Duration = Duration::from_secs(30);
 
 /// Time in which a system closes all connections of a killed client, one after the other.

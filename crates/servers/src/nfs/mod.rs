@@ -27,7 +27,6 @@ use records::{Held, Records, read_record, write_answer};
 
 const EXPORT: &str = "/lanlab";
 
-/// Maximum data bytes per call.
 pub const MAX_DATA_OCTETS: u32 = 1 << 20;
 
 /// Longest call: data and headers, bytes.
@@ -62,7 +61,6 @@ pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     Ok(Serving { port, share, trust_sha256: None, visits, station: None, task })
 }
 
-/// Answer calls in order until the client disconnects or sends a malformed one.
 async fn serve_one(
     mut stream: TcpStream,
     (files, listings): (Arc<Files>, Arc<Semaphore>),

@@ -10,7 +10,6 @@ use super::refusal::{Code, Refusal};
 use super::request::Asked;
 use super::{BUCKET, Served};
 
-/// Maximum entries of a reply.
 const MAX_KEYS: u64 = 1000;
 
 struct Wanted {

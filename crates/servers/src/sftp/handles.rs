@@ -6,7 +6,6 @@ use std::io;
 
 use lanlab_served::Found;
 
-/// Maximum open handles per channel.
 pub const MAX_HANDLES: usize = 256;
 
 pub enum Open {

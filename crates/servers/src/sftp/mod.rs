@@ -31,7 +31,6 @@ use lanlab_served::Confined;
 
 use requests::Requests;
 
-/// Maximum channels per connection.
 const MAX_CHANNELS: usize = 8;
 
 /// Memory of a connection before login: the longest packet that russh accepts, which it allocates when announced,
@@ -208,7 +207,6 @@ impl Handler for Client {
     }
 }
 
-/// Answer the requests on a channel in order until it ends.
 async fn answer(channel: Channel<Msg>, mut requests: Requests, proof: Proof) {
     let (mut reading, writing) = channel.split();
     let mut frames = Frames::default();

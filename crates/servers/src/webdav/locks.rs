@@ -9,7 +9,6 @@ use dav_server::ls::{DavLock, DavLockSystem, LsFuture};
 use parking_lot::{Mutex, MutexGuard};
 use xmltree::Element;
 
-/// Maximum locks at once.
 const MAX_LOCKS: usize = 256;
 
 /// Longest lifetime of a lock; clients may request less.

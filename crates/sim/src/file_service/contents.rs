@@ -108,7 +108,6 @@ impl Contents {
         Some(bytes.size_bytes == size_bytes && bytes.are_as_expected())
     }
 
-    /// Number and size of each file, in order of creation.
     pub fn files(&self) -> BTreeMap<u64, u64> {
         self.files.iter().map(|(number, bytes)| (*number, bytes.size_bytes)).collect()
     }

@@ -12,7 +12,6 @@ use super::station::Station;
 use crate::address::{HostId, mac_of};
 use crate::node::{Key, Node};
 
-/// IPv4 and IPv6 address of a host.
 pub fn addresses_of(host: HostId) -> [IpAddr; 2] {
     let number = host + 1;
     let [high, low] = number.to_be_bytes();
@@ -93,7 +92,6 @@ impl IpNode {
         }
     }
 
-    /// The oldest connection from a peer to a port that no program has accepted.
     pub(crate) fn accept(&mut self, port: u16) -> Option<ConnectionId> {
         let place = self.accepted.iter().position(|(_, to)| *to == port)?;
         self.accepted.remove(place).map(|(connection, _)| connection)

@@ -54,7 +54,6 @@ impl Station {
         self.node.readiness() == Readiness::Ready
     }
 
-    /// Call another station.
     pub fn open(&mut self, now: Instant, to: Peer) -> SessionId {
         let session = self.node.open(now, to);
         self.sessions.insert(session, Inbox::default());
@@ -69,7 +68,6 @@ impl Station {
         }
     }
 
-    /// The oldest session from another station that no program has accepted.
     pub fn accept(&mut self) -> Option<(SessionId, CarrierFacts)> {
         self.accepted.pop_front()
     }

@@ -34,7 +34,6 @@ pub struct Locks(Vec<Lock>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockRefusal {
     Conflict(u64),
-    /// The range ends beyond 64 bits.
     Range,
     NotLocked,
     TooMany,

@@ -220,7 +220,6 @@ impl Interface {
         self.touched(now, id.0);
     }
 
-    /// Reset every open connection.
     pub fn abort_all(&mut self, now: Instant) {
         let all: Vec<_> = self.by_ends.values().copied().collect();
         for id in all.into_iter().map(ConnectionId) {
@@ -288,7 +287,6 @@ impl Interface {
         }
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout).
     pub fn poll_timeout(&self) -> Option<Instant> {
         let timeout = self.timeouts.first().map(|(at, _)| *at);
         let handshake = self.handshakes.iter().filter_map(|one| one.resend_at).min();

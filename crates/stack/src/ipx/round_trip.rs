@@ -11,7 +11,6 @@ pub(crate) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// Record the response time of a request that was sent only once.
     pub(crate) fn measure(&mut self, took_ns: u64) {
         self.smoothed = Some(match self.smoothed {
             None => (took_ns, took_ns / 2),
@@ -22,7 +21,6 @@ impl RoundTrip {
         });
     }
 
-    /// Time-out of a request sent for the first time, ns.
     pub(crate) fn timeout_ns(&self) -> u64 {
         let wait_ns = self.smoothed.map_or(FIRST_NS, |(mean, deviation)| mean + 4 * deviation);
         wait_ns.clamp(SHORTEST_NS, LONGEST_NS)

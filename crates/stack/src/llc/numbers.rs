@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use lanlab_wire::llc::MODULUS;
 
-/// Number of frames from `from` up to `to`.
 pub(super) const fn distance(from: u8, to: u8) -> u8 {
     to.wrapping_sub(from) % MODULUS
 }
@@ -65,7 +64,6 @@ impl SendQueue {
         &mut self.frames[last]
     }
 
-    /// The next frame to send, its number, and whether it is a resend.
     pub(super) fn send_next(&mut self) -> Option<(u8, &[u8], bool)> {
         let number = self.next_number();
         let is_again = self.sent < self.highest;

@@ -58,10 +58,8 @@ pub(crate) trait Protocol: fmt::Debug + Sized {
 
     fn send(&self, to: Place, packet: &[u8], interface: &mut Self::Interface);
 
-    /// Search for the called station.
     fn ask(session: &mut Session<Self>, common: &mut Common<Self>);
 
-    /// Call the station, or call it again.
     fn push_call(session: &mut Session<Self>, common: &mut Common<Self>);
 
     fn answer_call(session: &mut Session<Self>, common: &mut Common<Self>);
@@ -117,7 +115,6 @@ pub(crate) struct Session<P: Protocol> {
 }
 
 impl<P: Protocol> Session<P> {
-    /// A session with a local number.
     pub(super) fn new(
         id: SessionId,
         now: Instant,

@@ -171,7 +171,6 @@ impl<P: Protocol> Sessions<P> {
         }
     }
 
-    /// Session counters by their key in results.
     pub(crate) fn counts(&self) -> impl Iterator<Item = Count> {
         let counts = self.common.counts.keyed().into_iter();
         counts.filter(|(key, _)| !P::NOT_COUNTED.contains(key))

@@ -20,13 +20,11 @@ pub(crate) trait Waits {
     /// Initial time-out, ns. The mean round trip is zero until one was measured.
     fn first_ns(&self, wait: Wait, round_trip_ns: u64) -> u64;
 
-    /// Number of retries.
     fn most(&self, wait: Wait) -> u32;
 
     /// The time-out that follows an expired one of this length, ns.
     fn next_ns(&self, wait: Wait, interval_ns: u64) -> u64;
 
-    /// Time-out of a call, ns.
     fn call_ns(&self) -> u64;
 }
 
@@ -93,7 +91,6 @@ impl Timer {
         self.tries
     }
 
-    /// The mean round-trip time, if measured, ns.
     pub(crate) const fn round_trip_ns(&self) -> Option<u64> {
         self.round_trip_ns
     }

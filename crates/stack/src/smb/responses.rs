@@ -79,7 +79,6 @@ pub fn nt(password: &str, challenge: [u8; CHALLENGE_LEN]) -> [u8; RESPONSE_LEN] 
     desl(nt_hash(password), challenge)
 }
 
-/// Session key of version 1.
 pub fn session_key(password: &str) -> [u8; 16] {
     Md4::digest(nt_hash(password)).into()
 }
@@ -92,7 +91,6 @@ fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 16] {
     mac.finalize().into_bytes().into()
 }
 
-/// Version 2 key of a user in a domain.
 fn version2_key(user: &str, domain: &str, password: &str) -> [u8; 16] {
     let user = user.to_uppercase();
     hmac(&nt_hash(password), &[&utf16(&user), &utf16(domain)])

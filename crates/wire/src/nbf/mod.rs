@@ -19,7 +19,6 @@ const FORMAT: &str = "nbf";
 
 const COMMAND_AT: usize = 4;
 const COMMON_LEN: usize = COMMAND_AT + Common::LEN;
-/// Header length of name and datagram frames.
 pub const NAME_HEADER_LEN: usize = COMMON_LEN + 2 * NAME_LEN;
 pub const SESSION_HEADER_LEN: usize = COMMON_LEN + 2;
 const DELIMITER: u16 = 0xefff;
@@ -134,7 +133,6 @@ fn unknown_command(code: u8) -> Error {
 }
 
 impl NameHeader {
-    /// A header whose other fields are zero.
     pub const fn new(command: NameCommand, destination: Name, source: Name) -> Self {
         let (data1, data2, transmit_correlator, response_correlator) = (0, 0, 0, 0);
         Self {

@@ -13,13 +13,10 @@ use super::files::FileHandle;
 
 const FORMAT: &str = "ncp burst";
 pub const STREAM: u8 = 2;
-/// Length of a packet's header before its part of a burst.
 pub const HEADER_LEN: usize = Header::LEN;
 /// Length of a read request, and of a write request before its data.
 pub const OPERATION_LEN: usize = Operation::LEN;
-/// Length of a read reply before its data.
 pub const READ_REPLY_LEN: usize = ReadReply::LEN;
-/// Length of an entry in a list of missing parts.
 pub const FRAGMENT_LEN: usize = Fragment::LEN;
 /// Length of a server's agreement to bursts, before [`Limits`].
 pub const ACCEPTED_LEN: usize = Accepted::LEN;
@@ -135,7 +132,6 @@ pub struct Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// Read a packet.
     pub fn parse(packet: &'a [u8]) -> Result<Self, Error> {
         let header = Header::first(FORMAT, packet, Order::Big)?;
         let forbidden =
@@ -180,7 +176,6 @@ pub fn parse_result(reply: &[u8]) -> Result<u32, Error> {
     WriteReply::parse(reply).map(|reply| reply.result.number)
 }
 
-/// The octets returned by a read.
 pub fn parse_data(reply: &[u8]) -> Result<&[u8], Error> {
     let count = ReadReply::parse(reply)?.count as usize;
     let data = &reply[READ_REPLY_LEN..];

@@ -73,7 +73,6 @@ impl Envelope {
 }
 
 impl Reply {
-    /// Read the header of a reply; also returns the rest.
     pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         let (envelope, rest) = Envelope::parse(packet)?;
         if !matches!(envelope.kind, kind::REPLY | kind::BUSY) {

@@ -84,7 +84,6 @@ messages! {
 pub const WRITE_LEN: usize = 1 + 6 + 4 + 2;
 
 impl<'a> Write<'a> {
-    /// The octets to write.
     pub fn octets(&self) -> Result<&'a [u8], Error> {
         let count = usize::from(self.count);
         Error::need("ncp write data", self.data.0, count)?;

@@ -135,7 +135,6 @@ impl std::fmt::Display for Function {
 }
 
 impl Function {
-    /// Read the function of a request and its data.
     pub fn parse(request: &[u8]) -> Result<(Self, &[u8]), Error> {
         let truncated = |need| Error::truncated(FORMAT, request, need);
         let (&number, rest) = request.split_first().ok_or_else(|| truncated(1))?;

@@ -16,7 +16,6 @@ pub struct Echo<'a> {
 }
 
 impl<'a> Echo<'a> {
-    /// Read the data of a packet.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let operation = u16::first(FORMAT, data, Order::Big)?;
         if !matches!(operation, REQUEST | REPLY) {

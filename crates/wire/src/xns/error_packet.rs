@@ -32,7 +32,6 @@ pub struct ErrorPacket<'a> {
 }
 
 impl<'a> ErrorPacket<'a> {
-    /// Read the data of a packet.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let start = Start::parse(data)?;
         Error::need(FORMAT, data, START_LEN + HEADER_LEN)?;

@@ -42,7 +42,6 @@ fields! {
 }
 
 impl Header {
-    /// Read the data of an internet datagram; also returns its payload.
     pub fn split(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         Ok((Self::parse(packet)?, &packet[HEADER_LEN..]))
     }

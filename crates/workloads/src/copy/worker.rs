@@ -57,7 +57,6 @@ pub struct Worked {
     pub failure: Option<Failure>,
 }
 
-/// Connect; also returns the transfer settings and the time taken.
 pub async fn connect<S: CopyEndpoints, K: Clock>(
     endpoints: &S,
     spec: &CopySpec,
@@ -123,7 +122,6 @@ pub struct Worker<'a, S, K> {
 }
 
 impl<S: CopyEndpoints, K: Clock> Worker<'_, S, K> {
-    /// Copy file after file until none is left.
     pub async fn copy_all(&self, session: S::Session, hashes: &mut Hashes) -> Result<(), Failure> {
         let mut session = Some(session);
         loop {

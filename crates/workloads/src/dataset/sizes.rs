@@ -9,7 +9,6 @@ const MOST_FILE_BYTES: u64 = 1 << 44;
 const MOST_BYTES: u128 = 1 << 50;
 const UNIT: u64 = 1 << 32;
 
-/// The size of every file, in the order of their numbers.
 pub fn sizes(spec: &DatasetSpec) -> Result<Vec<u64>, Failure> {
     if !(0.0..=1.0).contains(&spec.compressible_ratio) {
         let found = spec.compressible_ratio;

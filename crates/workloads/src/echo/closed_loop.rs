@@ -67,7 +67,6 @@ impl<'a> ClosedLoop<'a> {
         }
     }
 
-    /// The next step at `now`.
     #[inline]
     pub fn next(&mut self, now: Instant) -> Result<Step, Failure> {
         if let Some(ended_by) = self.ended_by {
@@ -141,7 +140,6 @@ impl<'a> ClosedLoop<'a> {
         if self.waiting == 0 { self.over(EndedBy::Finished) } else { Step::Listen(first_due) }
     }
 
-    /// The request due at `now` was handed to the system.
     #[inline]
     pub fn handed(&mut self, handed: Handed, now: Instant) {
         let measured = self.counts.is_measured(self.sequence);

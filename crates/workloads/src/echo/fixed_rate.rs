@@ -135,7 +135,6 @@ impl<'a> RateSender<'a> {
         self.plan.transport == Transport::Udp
     }
 
-    /// The request due at `now` was handed to the system.
     #[inline]
     pub fn handed(&mut self, handed: Handed, now: Instant) {
         let counted = u64::from(self.pacer.taken >= self.schedule.first_measured);

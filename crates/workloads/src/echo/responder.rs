@@ -78,7 +78,6 @@ impl<'a> Responder<'a> {
         }
     }
 
-    /// The next step at `now`.
     #[inline]
     pub fn next(&mut self, now: Instant) -> Result<Next, Failure> {
         if let Some(ended_by) = self.ended_by {

@@ -29,7 +29,6 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A schedule from `start` on with groups of `group` messages.
     pub fn new(pace: Pace, start: Instant, group: u64) -> Self {
         let group = group.max(1);
         let group_ns = pace.slot(Instant::ZERO, group).as_nanos();

@@ -30,7 +30,6 @@ pub use station::Station;
 pub use totals::{Times, Worked, joined};
 pub use watch::Watch;
 
-/// Number of readings to allocate.
 pub fn room(spec: &StationsSpec) -> u32 {
     match spec.until.readings_per_station {
         Some(readings) => readings.saturating_mul(spec.own.count).min(spec.most_readings),

@@ -120,7 +120,6 @@ impl<'a> Counter<'a> {
         self.sequences.next
     }
 
-    /// Current delay variation, nanoseconds; 0 if not measured yet.
     pub fn delay_variation_ns(&self) -> u64 {
         self.last_delay.smoothed_ns()
     }

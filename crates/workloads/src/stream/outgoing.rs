@@ -36,7 +36,6 @@ pub enum Action {
 
 /// The datagrams of one flow as its sender numbers them, and their schedule.
 pub trait Departing {
-    /// The next step at `now`.
     fn next(
         &mut self,
         now: Instant,

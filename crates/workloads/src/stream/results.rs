@@ -18,7 +18,6 @@ pub fn worst_end(ends: impl Iterator<Item = EndedBy>) -> EndedBy {
     ends.max_by_key(|ended| rank(*ended)).unwrap_or(EndedBy::Finished)
 }
 
-/// Combined results of a sender's flows.
 pub fn sum_up_sent<U>(
     plan: &Plan,
     flows: Vec<Sent>,
@@ -78,7 +77,6 @@ fn gaps<U>(threads: &[SharedMeters<U>]) -> Option<Distribution> {
     (all.samples() > 0).then(|| all.finish())
 }
 
-/// Combined results of a receiver's flows of datagrams.
 pub fn sum_up_datagrams<U>(
     plan: &Plan,
     flows: Vec<(EndedBy, Counts)>,
@@ -145,7 +143,6 @@ pub struct Threads {
     pub cpu: CpuTime,
 }
 
-/// Combined results of a receiver's flows of bytes.
 pub fn sum_up_bytes(
     plan: &Plan,
     flows: Vec<ReceivedBytes>,

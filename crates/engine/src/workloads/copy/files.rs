@@ -197,7 +197,6 @@ fn check_count(names: [usize; 3]) -> Result<(), Failure> {
     Err(Failure::new("copy.too_many", message))
 }
 
-/// The error for a file that changed since the trial began.
 pub fn changed(path: &Path) -> Failure {
     Failure::new("copy.changed", format!("{}: it changed while it was copied", path.display()))
         .hint("copy files that nobody writes to")

@@ -239,7 +239,6 @@ pub fn is_of(mark: &str, token: &str) -> bool {
     mark.lines().next().and_then(|line| line.strip_prefix(MARK_LINE)) == Some(token)
 }
 
-/// The files and directories that a trial wrote, with the names in its mark.
 fn written(spec: &CopySpec, names: &str) -> Result<Written, Failure> {
     let mut written = Written::default();
     if let CopiedFiles::Dataset(dataset) = &spec.files {

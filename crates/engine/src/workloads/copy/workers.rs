@@ -42,7 +42,6 @@ pub fn runtime() -> Result<Runtime, Failure> {
         .map_err(|error| Failure::system("a runtime", &error))
 }
 
-/// The connection of a step that needs one.
 pub async fn connect_once(
     service: &Target,
     guard: &Guard<'_, RuntimeClock>,
@@ -139,7 +138,6 @@ struct Connected {
     runtime: Runtime,
     capabilities: TransferCapabilities,
     connect_ns: u64,
-    /// Exchanges of connecting.
     exchanged: Exchanges,
 }
 

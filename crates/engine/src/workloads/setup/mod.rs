@@ -85,7 +85,6 @@ pub fn check_kernel_timestamps(transport: Transport) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Check that this process may bind threads to a processor.
 pub fn check_processor(processor: Option<u16>) -> Result<(), Failure> {
     // On a separate thread, so that this one stays unbound.
     let tried = std::thread::spawn(move || bind(processor)).join();

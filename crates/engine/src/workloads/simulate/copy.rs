@@ -68,7 +68,6 @@ fn expected(dataset: &DatasetSpec, files: usize) -> Expected {
     })
 }
 
-/// Start a server and its client.
 pub fn start(
     world: &World<HostNode>,
     machines: &[SimulatedMachine],

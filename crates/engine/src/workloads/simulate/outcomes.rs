@@ -60,7 +60,6 @@ pub fn facts(
     }
 }
 
-/// Processor time of a host over the whole run.
 pub fn cpu(host: &Host<HostNode>) -> CpuTime {
     let cpu = host.cpu();
     let system_ns = cpu.interrupt_ns + cpu.protocol_ns;

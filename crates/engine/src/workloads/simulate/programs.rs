@@ -143,7 +143,6 @@ impl Programs {
         running.count(messages - before.0, bytes - before.1);
     }
 
-    /// The results of all programs.
     pub fn outcomes(
         &self,
         checked: &Checked,

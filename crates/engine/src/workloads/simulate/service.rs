@@ -63,7 +63,6 @@ pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Fail
     Ok(())
 }
 
-/// The station of a machine, by its number, on an Ethernet carrier.
 pub fn station(
     service: &Target,
     profile: Option<&str>,

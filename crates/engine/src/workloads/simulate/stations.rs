@@ -63,7 +63,6 @@ pub fn check(asked: &SimulatedStations, machines: usize) -> Result<u64, Failure>
     Ok(real_stations::check(spec)?.memory_bytes.saturating_add(files))
 }
 
-/// Start a server with the files of all stations, and the stations.
 pub fn start(
     world: &World<HostNode>,
     machines: &[SimulatedMachine],

@@ -153,7 +153,6 @@ fn readiness_failure(error: &io::Error) -> Failure {
     Failure::system("waiting for sockets", error)
 }
 
-/// Drive the only flow of this thread to its end.
 fn drive_alone<F: Flow>(flow: &mut F, shared: &mut F::Shared) -> Result<(), Failure> {
     let mut waiter = Waiter::new();
     let mut now = os::monotonic();
@@ -221,7 +220,6 @@ fn drive_senders<F: Flow>(flows: &mut [F], shared: &mut F::Shared) -> Result<(),
     Ok(())
 }
 
-/// Drive the flows of one receiving thread until all have ended.
 pub fn drive_receivers<F: Flow>(
     flows: &mut [F],
     shared: &mut F::Shared,

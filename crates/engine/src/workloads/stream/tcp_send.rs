@@ -26,7 +26,6 @@ pub const BLOCKED: Duration = Duration::from_millis(50);
 const CHECK_NS: u64 = 10_000_000;
 const END_LOOK_NS: u64 = 500_000;
 
-/// Connect, wait for the start, send, and wait until everything has arrived.
 pub fn send(
     request: &StreamSend,
     session: &Session,

@@ -24,7 +24,6 @@ use lanlab_workloads::stream::{
 };
 
 const CHECK_NS: u64 = 10_000_000;
-/// Wait for the sender, then count until it reports that everything is sent.
 pub fn receive(
     request: &StreamReceive,
     session: &Session,
@@ -117,7 +116,6 @@ pub trait Messages<'p> {
     /// All datagrams of a read are taken.
     fn flush(&mut self, meters: &mut Meters<ThreadUsage>);
 
-    /// Whether the flow has ended at `now`, and why.
     fn end(&self, now: Instant, is_cancelled: bool) -> Result<Option<EndedBy>, Failure>;
 
     /// The sender closed its port. Returns the reason if the flow has ended.

@@ -99,7 +99,6 @@ impl Store {
         }
     }
 
-    /// Write contiguous blocks of a file in one access.
     async fn write_blocks(&self, (file, first): Block, count: u64) {
         let place = self.place(file, first);
         self.goes((file, first), count);

@@ -32,7 +32,6 @@ pub struct Searches {
 }
 
 impl Searches {
-    /// Take the cursor of a directory at this position, or start a new one.
     pub fn take(&mut self, directory: &Names, place: u32) -> Cursor {
         let is_meant = |one: &Cursor| one.directory == *directory && one.place == place;
         match self.cursors.iter().position(is_meant) {

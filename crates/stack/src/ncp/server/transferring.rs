@@ -93,7 +93,6 @@ impl State {
         Ok(())
     }
 
-    /// Copy bytes from file to file in pieces.
     pub async fn copy(&mut self, data: &[u8]) -> Result<(), Refused> {
         let asked = Copying::parse(data).map_err(malformed)?;
         self.opened(asked.from)?;

@@ -8,7 +8,6 @@ const FORBIDDEN: [char; 9] = ['"', '*', '/', ':', '<', '>', '?', '\\', '|'];
 /// Further characters forbidden in 8.3 names.
 const FORBIDDEN_SHORT: [char; 7] = [' ', '+', ',', ';', '=', '[', ']'];
 
-/// Whether a dialect limits names to 8.3.
 pub fn are_short(dialect: Dialect) -> bool {
     dialect < Dialect::LanMan2
 }

@@ -98,14 +98,12 @@ impl AtLink {
         }
     }
 
-    /// Read arrived frames, and send due ones. Returns whether there may be more to do at once.
     pub fn turn(&mut self, now: Instant) -> Result<bool, Failure> {
         let has_more = self.arrive(now)?;
         self.depart(now)?;
         Ok(has_more)
     }
 
-    /// Read arrived frames. Returns whether there may be more.
     pub fn arrive(&mut self, now: Instant) -> Result<bool, Failure> {
         let taken = self
             .framed
@@ -114,7 +112,6 @@ impl AtLink {
         Ok(taken > 0)
     }
 
-    /// Send due frames.
     pub fn depart(&mut self, now: Instant) -> Result<(), Failure> {
         self.framed.station.handle_timeout(now);
         self.framed.send(now, |frame| self.link.send(frame)).map_err(|error| gone(&error))?;
