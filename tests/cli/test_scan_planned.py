@@ -132,6 +132,8 @@ def test_scans_are_limited_in_size() -> None:
         "2 d 15 h; allowed: at most 10,000 conditions and 100,000 trials"
     )
     assert error.hint == "give fewer values, or a larger step"
+    most_conditions = {"message_size_bytes": "64..1063/1", "rate_bps": "1M..10M/1M"}
+    assert scan(**most_conditions, **SHORT).conditions == 10_000
     many = refusal(message_size_bytes="64..1063/1", rate_bps="1M..11M/1M", **SHORT)
     assert many.message.startswith(
         "found 1,000 values of --size x 11 values of --rate = 11,000 conditions x 1 trial = "
