@@ -218,7 +218,7 @@ class Study(Data):
     id: Identifier
     title: str
     question: str = ""
-    #: The kind of computer that the question is about, if local runs use another, as in `DOS PC`.
+    #: The kind of computer that the question is about, if local runs use another, as in `a DOS PC`.
     subject: str = ""
     answer: Several[Answer] = ()
     source: Source | None = None

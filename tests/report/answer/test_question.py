@@ -46,26 +46,26 @@ def test_every_study_has_a_published_answer(name: str) -> None:
     lacking = dict(lacking_answers(loaded.study, [printed.kind]))
     assert list(lacking) == ["simulated", "measured"]
     # Current servers are none of Poo and Tan's.
-    refused = "Here: no answer, as this computer is no PC LAN server of 1988."
+    refused = "Here: not answered, because this computer is not a PC LAN server of 1988."
     assert (lacking["measured"] == refused) == (name == "poo-tan")
-    aside = "Here: no answer, as this computer is no DOS PC; `lanlab run brutman-mtcp` measures it "
+    aside = "Here: not answered, because this computer is not a DOS PC; "
     assert lacking["measured"].startswith(aside) == (name == "brutman-mtcp")
 
 
 @pytest.mark.parametrize("name", known_studies())
 def test_numbers_of_this_computer_are_an_aside_if_the_question_is_about_others(name: str) -> None:
     subject = {
-        "brutman-mtcp": "DOS PC",
-        "poo-tan": "PC LAN server of 1988",
-        "schomer-claason": "Windows PC",
+        "brutman-mtcp": "a DOS PC",
+        "poo-tan": "a PC LAN server of 1988",
+        "schomer-claason": "a Windows PC",
     }.get(name)
     (here, *_) = all_answers(RunData(*synthetic_run(name, "quick", where="real").pair()), ())
     if subject is None:
         assert here.brief.startswith("Here (")
     elif here.found or here.tables:
-        assert here.brief.startswith(f"Aside, this computer (no {subject}, ")
+        assert here.brief.startswith(f"Aside, this computer (not {subject}, ")
     else:
-        assert here.brief == f"Here: no answer, as this computer is no {subject}."
+        assert here.brief == f"Here: not answered, because this computer is not {subject}."
 
 
 def test_a_range_names_the_machines_and_adapters_at_both_ends() -> None:
@@ -320,7 +320,7 @@ def test_the_answer_counts_disturbed_trials_and_says_if_there_is_none() -> None:
     assert f", 2 of {len(quick.trials)} disturbed): " in here
     other = synthetic_run("poo-tan", "quick")
     here, *_ = question_lines((other.run, other.trials), ())
-    assert here == "Here: no answer, as this computer is no PC LAN server of 1988."
+    assert here == "Here: not answered, because this computer is not a PC LAN server of 1988."
     lacking = [replace(one, metrics={}) for one in quick.trials]
     here, *_ = question_lines((quick.run, lacking), ())
     assert here == "Here: this run has no results that answer the question."

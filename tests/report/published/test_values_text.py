@@ -87,7 +87,7 @@ def test_the_answer_has_published_simulated_and_measured_values(runs: list[RunDa
     ]
     assert all(is_shown for *_, is_shown in measured.found)
     assert measured.brief == (
-        "Aside, this computer (no Windows PC, 5 trials each, 10.0 % of the published bytes): "
+        "Aside, this computer (not a Windows PC, 5 trials each, 10.0 % of the published bytes): "
         "TCP/IP with one file of 62.3 MB; NWLink (IPX/SPX) with 198 files of 1 kB to 4 MB, 47.2 MB "
         "together."
     )

@@ -157,7 +157,7 @@ def lacking_answers(study: Study, kinds: Collection[str]) -> list[tuple[str, str
 
 
 def _no_answer(study: Study) -> str:
-    return f"no answer, as this computer is no {study.subject or 'such system'}"
+    return f"not answered, because this computer is not {study.subject or 'such a system'}"
 
 
 def _body_of(data: RunData, published: Published) -> Body:
@@ -195,7 +195,7 @@ def _answered(study: Study, body: Body, name: str | None) -> QuestionAnswer | No
     texts = _told(parts, body, are_several=len(asked) > 1)
     opening, context = _OPENINGS[body.kind], _context(asked, body)
     if body.kind == "measured" and study.subject:
-        opening, context = "Aside, this computer", f"no {study.subject}, {context}"
+        opening, context = "Aside, this computer", f"not {study.subject}, {context}"
     elif body.kind == "published" and any(ask.authors_disagree for ask in asked):
         opening, context = "Published numbers", "authors conclude otherwise"
     short = ", ".join(filter(None, (context, _smaller(body), body.disturbed)))
