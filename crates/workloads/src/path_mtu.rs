@@ -144,7 +144,7 @@ impl PathSearch {
 
     fn end_round(&mut self, now: Instant) {
         let largest = self.tried.last().copied().unwrap_or(0);
-        if !self.is_answered && self.there.passed < largest {
+        if !self.is_answered && self.there.passed.min(self.back.passed) < largest {
             return self.begin_round(self.tried.clone(), now);
         }
         for size in &self.tried {
@@ -286,6 +286,20 @@ mod tests {
         assert!(!search.is_done(at_ms(10)));
         search.handle_timeout(at_ms(10));
         assert_eq!(search.poll_timeout(), at_ms(70), "1500 may still come back");
+    }
+
+    #[test]
+    fn missing_answers_of_a_paused_host_prove_nothing_of_the_return_path() {
+        let mut search = PathSearch::new(576, 1500, at_ms(0), 2_000_000_000);
+        search.handle_seen(1500, at_ms(1));
+        search.handle_whole(576, at_ms(1));
+        search.handle_timeout(at_ms(140));
+        let sizes = sent(&mut search);
+        search.handle_timeout(at_ms(160));
+        assert_eq!(search.found(), Some((exactly(1500), Bounds { least: 576, most: 1499 })));
+        // The same sizes again, with another control.
+        let (control, again) = (sizes.len() - 1, sent(&mut search));
+        assert_eq!((&again[..control], again[control]), (&sizes[..control], sizes[control] - 1));
     }
 
     #[test]
