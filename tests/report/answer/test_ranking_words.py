@@ -126,7 +126,15 @@ def test_services_at_the_limit_of_the_network_are_counted(count: int, words: str
     ],
 )
 def test_ratios_below_two_are_percentages(level: Ranked, expected: str) -> None:
-    assert ranked_text(level, NAMES, "slower", " than NFS 3") == expected
+    assert ranked_text(level, NAMES, "elapsed_s", "slower", " than NFS 3") == expected
+
+
+def test_a_rate_is_slower_by_less_than_all_of_it() -> None:
+    def of_rate(*worse: float) -> str:
+        return ranked_text(Ranked("smb", *worse), NAMES, "goodput_bps", "slower", "")
+
+    assert of_rate(1.96, 1.41, 2.73) == "SMB 49 % slower (29 to 63 %)"
+    assert of_rate(2.5, 2.0, 4.0) == "SMB 2.5 times slower (2.0 to 4.0)"
 
 
 def alike(*levels: str, **changes: Any) -> Ranking:

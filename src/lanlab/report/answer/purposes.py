@@ -198,7 +198,9 @@ def _row(purpose: Purpose, names: Mapping[Level, str]) -> tuple[Cell, ...]:
     elif len(best) > 1:
         text += " (no difference shown)"
     others = [
-        ranked_text(one, names, "slower", "") for one in everyone if one.level not in purpose.best
+        ranked_text(one, names, ranking.metric, "slower", "")
+        for one in everyone
+        if one.level not in purpose.best
     ]
     others += [f"{names[level]}: no result" for level in ranking.lacking]
     return words(purpose.title), words(text), words(", ".join(others) or "none")

@@ -22,6 +22,7 @@ from lanlab.store import Level
 from lanlab.studies.model import Study
 from lanlab.studies.published import Published
 from lanlab.units import format_rate
+from lanlab.workloads.metrics import metric_direction
 
 #: Up to this many conditions are named one by one. More are grouped by order, without ratios.
 _MOST_CONDITIONS = 6
@@ -170,9 +171,11 @@ def _order(one: Ranking, names: Mapping[Level, str], worse: str, *, ratios: bool
         if not ratios:
             # Their order says nothing.
             group = tuple(sorted(group, key=lambda ranked: [*names].index(ranked.level)))
-        text = joined(
-            [names[r.level] if is_named else ranked_text(r, names, worse, than) for r in group]
-        )
+        said_of = [
+            names[r.level] if is_named else ranked_text(r, names, one.metric, worse, than)
+            for r in group
+        ]
+        text = joined(said_of)
         if {ranked.level for ranked in group} <= one.at_limit:
             limit = f" ({format_rate(one.limit_bps or 0.0)})" if ratios else ""
             network = f"as fast as the network{limit}"
@@ -185,7 +188,7 @@ def _order(one: Ranking, names: Mapping[Level, str], worse: str, *, ratios: bool
     if not (one.is_tested or one.at_limit):
         others = [ranked for group in one.groups for ranked in group][1:]
         means = [replace(r, low=None, high=None, worse=r.worse if ratios else None) for r in others]
-        by_mean = [ranked_text(ranked, names, worse, "") for ranked in means]
+        by_mean = [ranked_text(ranked, names, one.metric, worse, "") for ranked in means]
         text = ", ".join(filter(None, (names[best.level], listed(by_mean, _MOST_NAMED))))
     if one.lacking:
         text += f" (no result of {joined([names[level] for level in one.lacking])})"
@@ -201,12 +204,20 @@ def _within(group: Sequence[Ranked], names: Mapping[Level, str], worse: str) -> 
     return f"shown: {'; '.join(shown)}; no other difference" if shown else "no difference shown"
 
 
-def ranked_text(ranked: Ranked, names: Mapping[Level, str], worse: str, than: str) -> str:
+def ranked_text(
+    ranked: Ranked, names: Mapping[Level, str], metric: str, worse: str, than: str
+) -> str:
+    """A level with how much worse it is. A rate that is worse by a factor of 1.25 is 20 % slower, a
+    time 25 %.
+    """
     name = names[ranked.level]
     # The best over all comparisons may be worse than a level that others are shown to beat.
     if ranked.worse is None or ranked.worse < 1:
         return name
     ends = None if ranked.low is None or ranked.high is None else (ranked.low, ranked.high)
+    if worse == "slower" and metric_direction(metric) == "more":
+        ends = ends and (1 / ends[1], 1 / ends[0])
+        return f"{name} {difference_text(1 / ranked.worse, ends, '', f'{worse}{than}')}"
     return f"{name} {difference_text(ranked.worse, ends, f'{worse}{than}', '')}"
 
 
