@@ -293,12 +293,12 @@ def test_page_and_json_state_the_answer_of_the_simulated_run(
     found = lanlab("show", measured[0].id, "--json", "--store", store).json()
     answer, kinds = found["answer"], [one["kind"] for one in found["question"]]
     assert kinds == ["measured", "simulated", "published"]
-    assert [re.split("[ :]", one)[0] for one in answer[:3]] == ["Here", "Simulated", "Published"]
+    assert [re.split("[ :,]", one)[0] for one in answer[:3]] == ["Aside", "Simulated", "Published"]
     for text in (Path(page).read_text(encoding="utf-8"), " ".join(answer)):
         assert "Simulated (within" in text and "not run yet" not in text
     text = Path(page).read_text(encoding="utf-8")
     first, _, rest = text.partition("What the answers rest on")
     begin = first.partition('<ul class="answer">')[2]
-    leads = [begin.index(f"<li>{kind}") for kind in ("Here", "Simulated", "Published")]
-    assert leads == sorted(leads) and begin.startswith("\n<li>Here (")
+    leads = [begin.index(f"<li>{kind}") for kind in ("Aside", "Simulated", "Published")]
+    assert leads == sorted(leads) and begin.startswith("\n<li>Aside, this computer (")
     assert "The answer by condition" in rest and "On the published answer" in rest

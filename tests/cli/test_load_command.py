@@ -39,7 +39,7 @@ def test_every_block_measures_the_echo_without_load_once(lanlab: Lanlab, folder:
     assert names.count("reverse_receiver") == 2
 
 
-def test_a_report_shows_the_increase_and_the_distributions(lanlab: Lanlab, folder: Path) -> None:
+def test_a_report_shows_the_increase_and_the_distribution(lanlab: Lanlab, folder: Path) -> None:
     said = lanlab("load", *QUICK, *UDP, "--load", "up", "--export-json", "all.json")
     assert said.code == 0, said.err
     assert ["load", "alone", "(ms)"] in [line.split()[:3] for line in said.out.splitlines()]
@@ -47,13 +47,8 @@ def test_a_report_shows_the_increase_and_the_distributions(lanlab: Lanlab, folde
     assert len(json.loads((folder / "all.json").read_text())["loads"]) == 1
 
     assert lanlab("report", "last", "--out", "out").code == 0
-    page = (folder / "out" / "report.html").read_text()
-    titles = (
-        "Round trips over time",
-        "how many are no longer",
-        "distributions",
-        "Goodput over time",
-    )
+    page = (folder / "out" / "report.html").read_text().lower()
+    titles = ("round trips over time", "distribution of round-trip times", "goodput over time")
     assert all(title in page for title in titles)
     (course,) = (folder / "out" / "tables").glob("*-figure-1.csv")
     assert {row["series"] for row in csv.DictReader(course.open())} == {"load none", "load up"}

@@ -58,7 +58,7 @@ def test_a_prediction_compares_both_sides(lanlab: Lanlab) -> None:
     # What the model missed of what it was not fitted to bounds what the change is worth, also where
     # no such value is simulated.
     assert (
-        "The simulation misses 4 published values that had no part in the fit"
+        "The simulation misses 4 published ratios (TCP) that had no part in the fit"
         in told["model_error"]
     )
     rows = {(row["factors"]["host"], row["factors"]["rate_bps"]): row for row in told["conditions"]}

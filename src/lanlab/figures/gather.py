@@ -347,6 +347,6 @@ def category_axis(study: Study, published: Published, key: str, levels: Sequence
 
 
 _MEANS = (
-    "Means of the trials; bars are 95 % intervals{}, from three trials on; "
+    "Means of the trials; error bars are 95 % intervals{}, from three trials on; "
     "open circles are single trials."
 )
