@@ -74,7 +74,8 @@ def test_exactly_the_given_bytes_are_sent_at_the_rate(pair: Pair) -> None:
             pair, program.tcp, time_s=None, bytes=163_840, rate_bps="8M", warmup_s=0
         )
 
-    assert program.read_bytes == [163_840]
+    # On a busy machine a start that came too late left a connection without a byte.
+    assert [read for read in program.read_bytes if read] == [163_840]
     assert metrics["acknowledged_bytes"] == 163_840
 
 
@@ -83,8 +84,8 @@ def test_a_peer_that_repeats_all_it_gets_is_read_and_does_not_stop_the_stream(pa
         _, metrics = measured(pair, program.tcp, time_s=None, bytes=20_000_000)
 
     # Far beyond what the buffers of both ends hold.
-    assert metrics["total_acknowledged_bytes"] == program.read_bytes[0] > 10_000_000
-    assert metrics["returned_bytes"] == program.read_bytes[0]
+    assert metrics["total_acknowledged_bytes"] == sum(program.read_bytes) > 10_000_000
+    assert metrics["returned_bytes"] == sum(program.read_bytes)
 
 
 def test_bytes_of_a_peer_count_until_its_time_is_over(pair: Pair) -> None:
