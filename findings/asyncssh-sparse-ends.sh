@@ -4,9 +4,7 @@
 # Expected: as long as the file, with zeros where the hole is. The manual of `get`: "sparse: Whether or not to do a
 # sparse file copy where it is supported", by default yes; and each method is "to copy" files, whatever they hold.
 # Found: it ends where the last data end. Of 5 MB with 1 kB of data at the start, 4 kB are copied, and of 5 MB without
-# data nothing is, without an error. Files that were allocated in advance, images of disks and interrupted downloads are
-# of this kind. `put` finds the holes on its own side, so the server does not matter. Copies with `sparse=False`, and of
-# files with a hole elsewhere, are right.
+# data nothing is, without an error. Copies with `sparse=False`, and of files with a hole elsewhere, are right.
 # Exits 1 if that has changed. Needs python3 with venv, and a file system with holes.
 set -euo pipefail
 here=$(mktemp -d) && trap 'rm -rf "$here"' EXIT
