@@ -171,11 +171,12 @@ def _order(one: Ranking, names: Mapping[Level, str], worse: str, *, ratios: bool
         if not ratios:
             # Their order says nothing.
             group = tuple(sorted(group, key=lambda ranked: [*names].index(ranked.level)))
-        said_of = [
-            names[r.level] if is_named else ranked_text(r, names, one.metric, worse, than)
-            for r in group
-        ]
-        text = joined(said_of)
+        text = joined(
+            [
+                names[r.level] if is_named else ranked_text(r, names, one.metric, worse, than)
+                for r in group
+            ]
+        )
         if {ranked.level for ranked in group} <= one.at_limit:
             limit = f" ({format_rate(one.limit_bps or 0.0)})" if ratios else ""
             network = f"as fast as the network{limit}"
@@ -214,11 +215,12 @@ def ranked_text(
     # The best over all comparisons may be worse than a level that others are shown to beat.
     if ranked.worse is None or ranked.worse < 1:
         return name
+    ratio = ranked.worse
     ends = None if ranked.low is None or ranked.high is None else (ranked.low, ranked.high)
     if worse == "slower" and metric_direction(metric) == "more":
-        ends = ends and (1 / ends[1], 1 / ends[0])
-        return f"{name} {difference_text(1 / ranked.worse, ends, '', f'{worse}{than}')}"
-    return f"{name} {difference_text(ranked.worse, ends, f'{worse}{than}', '')}"
+        ratio, ends = 1 / ratio, ends and (1 / ends[1], 1 / ends[0])
+    word = f"{worse}{than}"
+    return f"{name} {difference_text(ratio, ends, word, word)}"
 
 
 _MOST_CASES = 4
