@@ -71,8 +71,8 @@ def test_a_full_send_buffer_is_found_without_unsent_data() -> None:
 
 
 def test_the_network_and_its_window_are_not_named() -> None:
-    """Of 10M,delay=10ms,loss=1%; of a receiver's window that is the smaller one but not full; and
-    of a congestion window that is full just below it."""
+    """Samples of the link 10M,delay=10ms,loss=1%, of a receive window that is smaller but not full,
+    and of a full congestion window just below the receive window."""
     for cwnd, peer, sent in ((72_400, 89_088, 26), (98_464, 89_088, 26), (72_400, 73_848, 50)):
         samples = a_second(
             cwnd=cwnd, peer=peer, unacknowledged=sent, unsent=215_752, window=0, buffer=0

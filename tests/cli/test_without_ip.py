@@ -189,7 +189,7 @@ def test_stations_read_blocks(lanlab: Lanlab, service: str) -> None:
         steady_s = (trial["steady_end_ns"] - trial["steady_start_ns"]) / 1e9
         assert trial["frames_sent"] > trial["operations_per_s"] * steady_s > 0
         assert trial["frames_lost_here"] == 0
-        # On a busy machine a request is sent again, and one of its two answers is discarded.
+        # On a busy machine the client resends a request, and discards the second reply.
         assert trial["frames_discarded"] <= trial["frames_sent_again"]
     # Both ends of each trial are in the record.
     with open_store() as store:

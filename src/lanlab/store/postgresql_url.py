@@ -1,5 +1,5 @@
 """
-Parses a `postgresql://` URL, whose form is that of libpq for a single server and database
+Parses a `postgresql://` URL in libpq's format, with a single server and database
 (https://www.postgresql.org/docs/current/libpq-connect.html, section 32.1.1.2).
 
 A password is refused, because command lines are kept in histories and visible to every user of a

@@ -152,7 +152,7 @@ class Answer(Data):
     #: the load (`onset`).
     along: str = ""
     at: dict[str, Level | Several[Level]] = Field(default_factory=dict)
-    #: Whether the authors conclude something else than their numbers.
+    #: Whether the authors' conclusion contradicts their own numbers.
     authors_disagree: bool = False
     #: The runs whose results can give the answer.
     on: Several[RunsOn] = ("real", "simulated")
@@ -218,7 +218,8 @@ class Study(Data):
     id: Identifier
     title: str
     question: str = ""
-    #: The kind of computer that the question is about, if local runs use another, as in `a DOS PC`.
+    #: The kind of computer that the question is about, such as `a DOS PC`; empty if local runs
+    #: are of that kind.
     subject: str = ""
     answer: Several[Answer] = ()
     source: Source | None = None

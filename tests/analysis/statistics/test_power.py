@@ -172,7 +172,7 @@ def test_unequal_spreads_have_satterthwaites_degrees(n: int) -> None:
     for away in (0.5, 1.0):
         oracle = stats.nct.sf(edge, df, away / error[0])
         assert chance_to_show([away], *error, 0.025) == pytest.approx(oracle, abs=1e-6)
-        # Of two bounds, a far one does not matter, and an equal one may fail alone.
+        # A second bound has no effect if it is far away; an equally near one must be met as well.
         assert chance_to_show([away, 99.0], *error, 0.025) == pytest.approx(oracle, abs=1e-6)
         both = chance_to_show([away, away], *error, 0.025)
         assert both == pytest.approx(2 * oracle - 1, abs=1e-6)

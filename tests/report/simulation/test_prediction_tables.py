@@ -244,7 +244,7 @@ def test_prediction_intervals_include_the_model_error() -> None:
     (same,) = with_intervals([replace(ONE, after=8e6)], erring(0.3))
     assert same.interval_ratio is None and same.interval_after is not None
     assert with_intervals([found], []) == [found]
-    # Another metric has an error of its own.
+    # The error of round-trip times says nothing about another metric.
     assert with_intervals([found], erring(0.3, "rtt_mean_ns")) == [found]
     (nothing,) = with_intervals([replace(ONE, before=0.0, after=None)], erring(0.3))
     assert nothing.interval_before is None and nothing.interval_after is None

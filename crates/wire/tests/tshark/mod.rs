@@ -2,7 +2,8 @@
 
 pub type Field = (&'static str, &'static str);
 
-/// Octets and fields of each frame of a file: a line of each, and comments.
+/// The bytes and fields of each frame in a file: a line of hexadecimal bytes, then a line of fields. Lines with `#`
+/// are comments.
 pub fn frames(file: &'static str) -> impl Iterator<Item = (Vec<u8>, Vec<Field>)> {
     let mut lines = file.lines().filter(|line| !line.starts_with('#'));
     std::iter::from_fn(move || {

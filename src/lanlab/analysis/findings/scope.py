@@ -85,7 +85,7 @@ class Scope:
         }
 
     def each(self) -> Iterator[Scope]:
-        """One scope for each combination of the levels of its lists."""
+        """A scope for each combination of the listed levels, one level per factor."""
         lists = self.lists()
         for levels in itertools.product(*lists.values()):
             yield self.fixed(dict(zip(lists, levels, strict=True)))

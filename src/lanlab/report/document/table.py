@@ -86,7 +86,7 @@ class Table:
         return [{name: row[place].value for place, name in kept} for row in self.rows]
 
     def to_markdown(self) -> str:
-        """As a Markdown table with a terminal's columns, without its title."""
+        """A Markdown table with the columns of the terminal, without the title."""
         shown = self.shown("short")
         heads = [escaped(column.short) for column, _ in shown]
         sides = "|".join("---:" if column.is_number else ":---" for column, _ in shown)
